@@ -1,0 +1,1 @@
+"""Money: prices, usage, the ledger, invoices."""

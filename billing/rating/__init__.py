@@ -1,0 +1,1 @@
+"""Pure arithmetic of money and time."""

@@ -1,0 +1,1 @@
+"""Reports made of usage and money."""

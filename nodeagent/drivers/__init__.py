@@ -1,0 +1,1 @@
+"""Vendors' cards behind one shape."""

@@ -1,0 +1,1 @@
+"""Published facts of cards, as data; opened with importlib.resources."""

@@ -1,0 +1,87 @@
+"""What a node found, and how each step went."""
+
+from msgspec import Struct
+
+from nodeagent.protocol.vocabulary import ExitReason, Mode, SliceFound, StepKind, WorkFound
+
+
+class FoundSlice(Struct, frozen=True, kw_only=True):
+    """A slice on the card. `uid` is None when the books never named it."""
+
+    uid: str | None
+    card: str
+    mode: Mode
+    profile: str
+    state: SliceFound
+    memory_mib: int
+    start: int | None = None
+    size: int | None = None
+    device: str = ""
+    reason: str = ""
+
+
+class FoundWork(Struct, frozen=True, kw_only=True):
+    """An attempt on the node.
+
+    `clean` is true once its processes are gone, memory is back and its slices are clean: only then do
+    the books end the placement. `held_s` counts CLOCK_BOOTTIME from accepting to the clean report.
+    Exit code after a signal is minus the signal's number.
+    """
+
+    attempt: str
+    workload: str
+    state: WorkFound
+    pid: int | None = None
+    started_at: float | None = None
+    ended_at: float | None = None
+    exit_code: int | None = None
+    exit_reason: ExitReason | None = None
+    message: str = ""
+    clean: bool = False
+    held_s: float | None = None
+    log_bytes: int = 0
+    peak_memory_mib: int | None = None
+    checkpoint_step: int | None = None
+    checkpoint_at: float | None = None
+    checkpoint_path: str = ""
+
+
+class CardHealth(Struct, frozen=True, kw_only=True):
+    """How a card does: ok, partial, lost, silent, contested, reset_needed."""
+
+    uuid: str
+    health: str
+    reason: str = ""
+    foreign: tuple[str, ...] = ()
+    xids: tuple[int, ...] = ()
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """One step, tried once."""
+
+    step: StepKind
+    target: str
+    ok: bool
+    reason: str = ""
+    took_s: float = 0.0
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What is. `generation` is the newest one whose every step has been tried."""
+
+    epoch: int
+    generation: int
+    boot_id: str
+    sent_at: float
+    slices: tuple[FoundSlice, ...] = ()
+    work: tuple[FoundWork, ...] = ()
+    cards: tuple[CardHealth, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+
+class Taken(Struct, frozen=True, kw_only=True):
+    """The portal's receipt: which ends the books have taken in, so that the agent may forget them."""
+
+    epoch: int
+    closed: tuple[str, ...] = ()
+    wake: bool = False

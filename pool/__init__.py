@@ -1,0 +1,1 @@
+"""Cards, who wants them, who holds them."""

@@ -1,0 +1,1 @@
+"""Pure cutting of cards."""

@@ -1,0 +1,1 @@
+"""The ring round the pure rooms: look, decide, write."""

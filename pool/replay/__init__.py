@@ -1,0 +1,1 @@
+"""Pure: recorded work through the live plan."""

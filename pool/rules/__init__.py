@@ -1,0 +1,1 @@
+"""Pure small judgements."""

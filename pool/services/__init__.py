@@ -1,0 +1,1 @@
+"""What can be done: the only writers of the pool."""

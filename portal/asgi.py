@@ -1,0 +1,30 @@
+"""HTTP and sockets of the web process."""
+
+import os
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import AllowedHostsOriginValidator
+from django.core.asgi import get_asgi_application
+from django.urls import path
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings.local")
+http = get_asgi_application()
+
+from portal.gate.routing import node_sockets  # noqa: E402
+from portal.live.routing import browser_sockets  # noqa: E402
+
+application = ProtocolTypeRouter(
+    {
+        "http": http,
+        "websocket": URLRouter(
+            [
+                *node_sockets,
+                path(
+                    "live/",
+                    AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(browser_sockets))),
+                ),
+            ]
+        ),
+    }
+)

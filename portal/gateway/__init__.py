@@ -1,0 +1,1 @@
+"""Notebooks and endpoints, on an origin of their own."""

@@ -1,0 +1,1 @@
+"""Prometheus: what the portal tells about itself."""

@@ -1,0 +1,1 @@
+"""Settings by matter, switched by environment."""

@@ -1,0 +1,35 @@
+"""Celery: broker, queues, beat."""
+
+from typing import Any
+
+from portal.settings import env
+
+CELERY_BROKER_URL = env.redis().for_celery
+CELERY_RESULT_BACKEND = None
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
+    "visibility_timeout": 3600,
+    "socket_timeout": 10,
+    "socket_connect_timeout": 2,
+    "global_keyprefix": env.text("GPUPOOL_CELERY_PREFIX", "gpupool:"),
+}
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ROUTES: dict[str, Any] = {
+    "pool.placement_round": {"queue": "rounds"},
+    "billing.meter": {"queue": "metering"},
+}
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE: dict[str, Any] = {
+    "placement-round": {"task": "pool.placement_round", "schedule": 2.0, "options": {"expires": 10}},
+    "watch": {"task": "pool.watch", "schedule": 1.0, "options": {"expires": 5}},
+    "expire": {"task": "pool.expire", "schedule": 10.0, "options": {"expires": 30}},
+    "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},
+    "housekeep": {"task": "pool.housekeep", "schedule": 3600.0, "options": {"expires": 600}},
+    "audit": {"task": "pool.audit", "schedule": 300.0, "options": {"expires": 120}},
+}

@@ -1,0 +1,1 @@
+"""manage.py up: the whole real stack under one supervisor."""
