@@ -1,4 +1,4 @@
-"""What every environment shares. Imports with nothing set, so that commands without a database run."""
+"""What every environment shares. Imports with nothing set: some commands need no database."""
 
 from typing import Any
 
@@ -8,11 +8,10 @@ from portal.settings import env
 from portal.settings.api import *  # noqa: F403
 from portal.settings.celery import *  # noqa: F403
 from portal.settings.channels import *  # noqa: F403
-from portal.settings.database import CACHES, databases
+from portal.settings.database import CACHES as CACHES
+from portal.settings.database import databases
 from portal.settings.logging import *  # noqa: F403
 from portal.settings.security import *  # noqa: F403
-
-__all__ = ["CACHES"]
 
 BASE_DIR = env.ROOT
 DATABASES: dict[str, Any] = databases()
@@ -75,6 +74,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "portal.pages.shell.shell",
             ]
         },
     }
