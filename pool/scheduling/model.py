@@ -1,0 +1,121 @@
+"""The scheduler's own small world: a snapshot goes in, a plan comes out."""
+
+from dataclasses import dataclass, field
+
+from pool.scheduling.claims import (
+    Need,
+    PriorityClass,
+    Promise,
+    Quota,
+    QuotaKind,
+    Reservation,
+    Running,
+    TenantShare,
+    Topology,
+    Unit,
+    Waiting,
+    Window,
+)
+from pool.scheduling.outcome import (
+    CarveMove,
+    Eviction,
+    Explanation,
+    HostPart,
+    Level,
+    NewSlice,
+    Part,
+    Placed,
+    Plan,
+    PlannedStart,
+    Reason,
+    Shortage,
+)
+from pool.scheduling.world import (
+    CardState,
+    Ceiling,
+    CeilingScope,
+    NodeState,
+    PartitionState,
+    Policy,
+    Seats,
+    SliceStage,
+    SliceState,
+)
+
+__all__ = [
+    "CardState",
+    "CarveMove",
+    "Ceiling",
+    "CeilingScope",
+    "Eviction",
+    "Explanation",
+    "HostPart",
+    "Level",
+    "Need",
+    "NewSlice",
+    "NodeState",
+    "Part",
+    "PartitionState",
+    "Placed",
+    "Plan",
+    "PlannedStart",
+    "Policy",
+    "PriorityClass",
+    "Promise",
+    "Quota",
+    "QuotaKind",
+    "Reason",
+    "Reservation",
+    "Rules",
+    "Running",
+    "Seats",
+    "Shortage",
+    "SliceStage",
+    "SliceState",
+    "Snapshot",
+    "TenantShare",
+    "Topology",
+    "Unit",
+    "Waiting",
+    "Window",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """Numbers an administrator may edit. Shares in thousandths, times in seconds.
+
+    `compute_tolerance_milli` is how far short a slice's compute may fall (requirement P10);
+    `heavy_gb` is where heavy work begins; `preempt_share_milli` the cap of requirement S5;
+    `age_full_s` the wait after which age weighs as much as one step of priority.
+    """
+
+    compute_tolerance_milli: int = 20
+    heavy_gb: int = 40
+    preempt_share_milli: int = 200
+    checkpoint_every_s: float = 1800.0
+    age_full_s: float = 86_400.0
+    backfill: bool = True
+    preemption: bool = True
+    placements_per_round: int = 200
+    unknown_duration_s: float = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The pool at one instant. The order inside the tuples never changes the plan."""
+
+    now_s: float
+    nodes: tuple[NodeState, ...] = ()
+    cards: tuple[CardState, ...] = ()
+    slices: tuple[SliceState, ...] = ()
+    partitions: tuple[PartitionState, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    running: tuple[Running, ...] = ()
+    quotas: tuple[Quota, ...] = ()
+    shares: tuple[TenantShare, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+    windows: tuple[Window, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    seats: tuple[Seats, ...] = ()
+    rules: Rules = field(default_factory=Rules)
