@@ -1,1 +1,1 @@
-"""manage.py up: the whole real stack under one supervisor."""
+"""`manage.py up`: the whole real stack on one machine, started, watched and stopped in order."""

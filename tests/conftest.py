@@ -1,0 +1,63 @@
+"""Fixtures that every room's tests share: the engines, one database a worker."""
+
+import atexit
+import os
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engines import Engines
+
+ENGINES = Engines.of_this_run()
+atexit.register(ENGINES.over)
+WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+NUMBER = int(re.sub(r"\D", "", WORKER) or 0)
+DATABASE = f"gpupool_{WORKER}"
+
+# Settings read these when Django is set up; no engine runs before a test asks for one.
+os.environ["DJANGO_SETTINGS_MODULE"] = "portal.settings.test"
+os.environ["DATABASE_URL"] = ENGINES.postgres.address(DATABASE)
+os.environ["REDIS_URL"] = ENGINES.valkey.address(NUMBER)
+os.environ["GPUPOOL_DATA_DIR"] = str(ENGINES.folder / f"data-{WORKER}")
+os.environ["GPUPOOL_CELERY_PREFIX"] = f"{WORKER}:"
+os.environ["GPUPOOL_CHANNEL_PREFIX"] = WORKER
+
+import django  # noqa: E402 - the environment above comes first
+
+django.setup()
+
+
+@pytest.fixture(scope="session")
+def engines() -> Engines:
+    """Both real servers, running."""
+    ENGINES.started()
+    return ENGINES
+
+
+@pytest.fixture(scope="session")
+def valkey(engines: Engines) -> str:
+    """The address of this worker's own numbered database."""
+    return engines.valkey.address(NUMBER)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(engines: Engines, django_db_blocker) -> Iterator[None]:
+    """This worker's database, copied from one that was migrated once for the whole run."""
+    from django.core.management import call_command
+    from django.db import connection
+
+    with django_db_blocker.unblock():
+        with engines.alone("template") as done:
+            if not done.exists():
+                engines.postgres.create_database("gpupool_template")
+                connection.settings_dict["NAME"] = "gpupool_template"
+                call_command("migrate", interactive=False, verbosity=0)
+                call_command("createcachetable", verbosity=0)
+                connection.close()
+                done.touch()
+        connection.settings_dict["NAME"] = DATABASE
+        engines.postgres.create_database(DATABASE, template="gpupool_template")
+    yield
+    with django_db_blocker.unblock():
+        connection.close()
