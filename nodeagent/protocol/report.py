@@ -23,7 +23,8 @@ class FoundSlice(Struct, frozen=True, kw_only=True):
 class FoundWork(Struct, frozen=True, kw_only=True):
     """An attempt on the node.
 
-    `clean` is true once its processes are gone, memory is back and its slices are clean: only then do
+    `clean` is true once its processes are gone, memory is back and its slices are clean: only
+    then do
     the books end the placement. `held_s` counts CLOCK_BOOTTIME from accepting to the clean report.
     Exit code after a signal is minus the signal's number.
     """
@@ -80,7 +81,7 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 class Taken(Struct, frozen=True, kw_only=True):
-    """The portal's receipt: which ends the books have taken in, so that the agent may forget them."""
+    """The portal's receipt: the ends that the books have taken in; the agent may forget them."""
 
     epoch: int
     closed: tuple[str, ...] = ()

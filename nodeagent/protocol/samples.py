@@ -40,7 +40,7 @@ class Reading(Struct, frozen=True, kw_only=True):
 
 
 class SampleBatch(Struct, frozen=True, kw_only=True):
-    """Readings of one node; also its heartbeat. `sequence` names the batch, so that a repeat is seen."""
+    """Readings of one node; also its heartbeat. A repeat is seen by `sequence`."""
 
     boot_id: str
     sequence: int

@@ -1,0 +1,31 @@
+"""The life of a card."""
+
+from enum import StrEnum
+
+from pool.lifecycle.table import Lifecycle
+
+
+class CardState(StrEnum):
+    """Where a card stands."""
+
+    READY = "ready"
+    PARTIAL = "partial"
+    SILENT = "silent"
+    CONTESTED = "contested"
+    CORDONED = "cordoned"
+    LOST = "lost"
+    RETIRED = "retired"
+
+
+C = CardState
+_MOVABLE = (C.READY, C.PARTIAL, C.SILENT, C.CONTESTED, C.CORDONED, C.LOST)
+
+CARD = Lifecycle(
+    name="card",
+    first=C.READY,
+    moves={
+        **{now: frozenset(set(_MOVABLE) - {now} | {C.RETIRED}) for now in _MOVABLE},
+        C.RETIRED: frozenset({C.READY}),
+    },
+    passing={C.SILENT: "until its node answers for it again or reports it lost"},
+)

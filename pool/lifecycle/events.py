@@ -1,0 +1,56 @@
+"""The kinds of event: past tense, dotted, noun.happened."""
+
+from enum import StrEnum
+
+
+class EventKind(StrEnum):
+    """One kind a fact."""
+
+    ORGANIZATION_CREATED = "organization.created"
+    PROJECT_CREATED = "project.created"
+    PROJECT_SUSPENDED = "project.suspended"
+    PROJECT_RESUMED = "project.resumed"
+    MEMBERSHIP_CHANGED = "membership.changed"
+    USER_CREATED = "user.created"
+    USER_DISABLED = "user.disabled"
+    LOGIN_SUCCEEDED = "login.succeeded"
+    LOGIN_FAILED = "login.failed"
+    PASSWORD_CHANGED = "password.changed"  # noqa: S105
+    TOKEN_ISSUED = "token.issued"  # noqa: S105
+    TOKEN_REVOKED = "token.revoked"  # noqa: S105
+    PARTITION_CHANGED = "partition.changed"
+    TEMPLATE_CHANGED = "template.changed"
+    QUOTA_CHANGED = "quota.changed"
+    QUOTA_REPAIRED = "quota.repaired"
+    REQUEST_DRAFTED = "request.drafted"
+    REQUEST_CHANGED = "request.changed"
+    REQUEST_SUBMITTED = "request.submitted"
+    REQUEST_RETURNED = "request.returned"
+    REQUEST_APPROVED = "request.approved"
+    REQUEST_REJECTED = "request.rejected"
+    REQUEST_WITHDRAWN = "request.withdrawn"
+    REQUEST_COMMENTED = "request.commented"
+    LEASE_OPENED = "lease.opened"
+    LEASE_ENDING = "lease.ending"
+    LEASE_ENDED = "lease.ended"
+    WORKLOAD_SUBMITTED = "workload.submitted"
+    WORKLOAD_MOVED = "workload.moved"
+    WORKLOAD_EXPLAINED = "workload.explained"
+    PLACEMENT_OPENED = "placement.opened"
+    PLACEMENT_CLOSED = "placement.closed"
+    HOLD_CORRECTED = "hold.corrected"
+    SLICE_PLANNED = "slice.planned"
+    SLICE_MOVED = "slice.moved"
+    CARD_FOUND = "card.found"
+    CARD_MOVED = "card.moved"
+    NODE_JOINED = "node.joined"
+    NODE_MOVED = "node.moved"
+    NODE_CHANGED = "node.changed"
+    NODE_SKEWED = "node.skewed"
+    NODE_CREDENTIAL_REVOKED = "node.credential_revoked"
+    JOIN_TOKEN_ISSUED = "join_token.issued"  # noqa: S105
+    FOUND_WORK_SEEN = "found_work.seen"
+    ALERT_MOVED = "alert.moved"
+    PRICE_CHANGED = "price.changed"
+    EPOCH_RAISED = "epoch.raised"
+    INVARIANT_BROKEN = "invariant.broken"

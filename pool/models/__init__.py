@@ -1,0 +1,48 @@
+"""Tables of the pool, one file a noun."""
+
+from pool.models.alerts import Alert
+from pool.models.cards import Card
+from pool.models.events import Event
+from pool.models.installation import ClockShift, Installation
+from pool.models.leases import Lease
+from pool.models.nodes import JoinToken, Node, NodeWatch
+from pool.models.partitions import Partition
+from pool.models.placements import Hold, Placement
+from pool.models.quotas import Quota
+from pool.models.requests import Request, RequestComment
+from pool.models.samples import LogChunk, Sample
+from pool.models.slices import Slice
+from pool.models.templates import Template, TemplateVersion
+from pool.models.tenants import Membership, Organization, Project, TrustGroup
+from pool.models.users import User
+from pool.models.workloads import Attempt, Workload
+
+__all__ = [
+    "Alert",
+    "Attempt",
+    "Card",
+    "ClockShift",
+    "Event",
+    "Hold",
+    "Installation",
+    "JoinToken",
+    "Lease",
+    "LogChunk",
+    "Membership",
+    "Node",
+    "NodeWatch",
+    "Organization",
+    "Partition",
+    "Placement",
+    "Project",
+    "Quota",
+    "Request",
+    "RequestComment",
+    "Sample",
+    "Slice",
+    "Template",
+    "TemplateVersion",
+    "TrustGroup",
+    "User",
+    "Workload",
+]

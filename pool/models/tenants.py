@@ -1,0 +1,107 @@
+"""Organizations, projects, who belongs to them, and who trusts whom."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from pool.lifecycle.roles import Role
+from pool.models.ids import UidField
+
+
+class TrustGroup(models.Model):
+    """Projects that may share one card without hardware isolation: one's own, or an admin's."""
+
+    uid = UidField(prefix="tg")
+    name = models.CharField(max_length=80, unique=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Organization(models.Model):
+    """A company or department; its zone and currency rule its bills."""
+
+    uid = UidField(prefix="org")
+    slug = models.SlugField(max_length=63, unique=True)
+    name = models.CharField(max_length=120)
+    zone = models.CharField(max_length=64, default="UTC")
+    currency = models.CharField(max_length=3, default="EUR")
+    example = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+        constraints = [
+            models.CheckConstraint(name="organization_has_name", condition=~Q(name="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Project(models.Model):
+    """A team inside an organization; `uid_base` starts its range of Unix accounts."""
+
+    uid = UidField(prefix="pr")
+    organization = models.ForeignKey(
+        Organization, on_delete=models.PROTECT, related_name="projects"
+    )
+    slug = models.SlugField(max_length=63, unique=True)
+    name = models.CharField(max_length=120)
+    cost_centre = models.CharField(max_length=63, blank=True)
+    trust_group = models.ForeignKey(TrustGroup, on_delete=models.PROTECT, related_name="projects")
+    suspended = models.BooleanField(default=False)
+    suspended_reason = models.CharField(max_length=200, blank=True)
+    uid_base = models.PositiveIntegerField(default=200000)
+    example = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["slug"]
+        constraints = [
+            models.CheckConstraint(name="project_has_name", condition=~Q(name="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """One role of one user: on the platform, in an organization, or in a project."""
+
+    uid = UidField(prefix="mb")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="memberships"
+    )
+    organization = models.ForeignKey(
+        Organization, on_delete=models.PROTECT, null=True, blank=True, related_name="memberships"
+    )
+    project = models.ForeignKey(
+        Project, on_delete=models.PROTECT, null=True, blank=True, related_name="memberships"
+    )
+    role = models.CharField(max_length=20, choices=[(r.value, r.value) for r in Role])
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.CheckConstraint(
+                name="membership_role_known", condition=Q(role__in=sorted(Role))
+            ),
+            models.CheckConstraint(
+                name="membership_role_has_its_place",
+                condition=Q(role="platform_admin", organization=None, project=None)
+                | Q(role__in=["org_admin", "billing_reader"], project=None)
+                & Q(organization__isnull=False)
+                | Q(role__in=["lead", "member", "viewer"], organization=None)
+                & Q(project__isnull=False),
+            ),
+            models.UniqueConstraint(
+                name="membership_once",
+                fields=["user", "organization", "project", "role"],
+                nulls_distinct=False,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.role}"

@@ -1,0 +1,178 @@
+"""Jobs, notebooks, replicas and external holders, with their attempts."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Q
+
+from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
+from pool.lifecycle.roles import Priority
+from pool.lifecycle.workloads import ATTEMPT, WORKLOAD, AttemptState, WorkloadState
+from pool.models.ids import UidField
+from pool.models.leases import Lease
+from pool.models.nodes import Node
+from pool.models.partitions import Partition
+from pool.models.requests import Request
+from pool.models.templates import TemplateVersion
+from pool.models.tenants import Project
+
+EXIT_REASONS = sorted(ExitReason)
+
+
+class Workload(models.Model):
+    """Something a person wants to run. `need` is a Need as a mapping; times in seconds.
+
+    Why it waits stands in `waits` (the plan's own words). `entitlement` names what lets it
+    start: an
+    allowance, a lease, or nothing yet.
+    """
+
+    uid = UidField(prefix="wl")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="workloads")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="workloads"
+    )
+    name = models.CharField(max_length=63)
+    name_folded = models.CharField(max_length=80, editable=False)
+    comment = models.TextField(max_length=4000, blank=True)
+    kind = models.CharField(max_length=12, default=WorkloadKind.JOB)
+    template_version = models.ForeignKey(TemplateVersion, on_delete=models.PROTECT)
+    request = models.ForeignKey(
+        Request, on_delete=models.PROTECT, related_name="workloads", null=True, blank=True
+    )
+    lease = models.ForeignKey(
+        Lease, on_delete=models.PROTECT, related_name="workloads", null=True, blank=True
+    )
+    entitlement = models.CharField(max_length=12, default="allowance")
+    parent = models.ForeignKey(
+        "self", on_delete=models.PROTECT, related_name="children", null=True, blank=True
+    )
+    array_index = models.PositiveIntegerField(null=True, blank=True)
+    need = models.JSONField(default=dict)
+    partitions = models.ManyToManyField(Partition, blank=True, related_name="workloads")
+    command = ArrayField(models.TextField(), default=list)
+    env = models.JSONField(default=dict)
+    files = models.JSONField(default=dict)
+    runner = models.CharField(max_length=16, default="process")
+    image = models.CharField(max_length=255, blank=True)
+    cpu_milli = models.PositiveIntegerField(default=0)
+    ram_mib = models.PositiveIntegerField(default=0)
+    disk_mib = models.PositiveIntegerField(default=0)
+    expected_seconds = models.PositiveIntegerField()
+    priority = models.CharField(max_length=12, default=Priority.NORMAL)
+    preemptible = models.BooleanField(default=False)
+    silence = models.CharField(max_length=8, default=Silence.KEEP)
+    grace_seconds = models.PositiveIntegerField(default=30)
+    runs_left = models.PositiveSmallIntegerField(default=0)
+    starts_left = models.PositiveSmallIntegerField(default=3)
+    failures = models.PositiveSmallIntegerField(default=0)
+    not_before = models.DateTimeField(null=True, blank=True)
+    state = models.CharField(max_length=20, default=WORKLOAD.first)
+    state_since = models.DateTimeField(auto_now_add=True)
+    state_before = models.CharField(max_length=20, blank=True)
+    deadline = models.DateTimeField(null=True, blank=True)
+    stop_reason = models.CharField(max_length=16, blank=True)
+    waits = models.JSONField(null=True, blank=True)
+    attempts_made = models.PositiveIntegerField(default=0)
+    exit_code = models.IntegerField(null=True, blank=True)
+    exit_reason = models.CharField(max_length=16, blank=True)
+    message = models.CharField(max_length=400, blank=True)
+    submitted_at = models.DateTimeField(auto_now_add=True)
+    queued_at = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    example = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                name="workload_state_known", condition=Q(state__in=sorted(WorkloadState))
+            ),
+            models.CheckConstraint(
+                name="workload_kind_known", condition=Q(kind__in=sorted(WorkloadKind))
+            ),
+            models.CheckConstraint(
+                name="workload_priority_known", condition=Q(priority__in=sorted(Priority))
+            ),
+            models.CheckConstraint(
+                name="workload_silence_known", condition=Q(silence__in=sorted(Silence))
+            ),
+            models.CheckConstraint(
+                name="workload_exit_reason_known",
+                condition=Q(exit_reason__in=["", *EXIT_REASONS]),
+            ),
+            models.CheckConstraint(
+                name="workload_stop_reason_known",
+                condition=Q(stop_reason__in=["", *EXIT_REASONS]),
+            ),
+            models.CheckConstraint(name="workload_has_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="workload_entitlement_known",
+                condition=Q(entitlement__in=["allowance", "lease", "pending"]),
+            ),
+            models.CheckConstraint(
+                name="workload_passing_state_has_deadline",
+                condition=~Q(
+                    state__in=["placed", "starting", "preempting", "stopping", "unreachable"]
+                )
+                | Q(deadline__isnull=False),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["state", "id"], name="workload_by_state"),
+            models.Index(fields=["project", "-id"], name="workload_by_project"),
+            models.Index(fields=["owner", "-id"], name="workload_by_owner"),
+            GinIndex(
+                fields=["name_folded"], opclasses=["gin_trgm_ops"], name="workload_name_search"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Attempt(models.Model):
+    """One run of a workload; what the node reported of it. Exit code after a signal is minus it."""
+
+    uid = UidField(prefix="at")
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="attempts")
+    number = models.PositiveIntegerField()
+    state = models.CharField(max_length=8, default=ATTEMPT.first)
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="attempts")
+    created_at = models.DateTimeField(auto_now_add=True)
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    exit_code = models.IntegerField(null=True, blank=True)
+    exit_reason = models.CharField(max_length=16, blank=True)
+    message = models.CharField(max_length=400, blank=True)
+    stop_asked_at = models.DateTimeField(null=True, blank=True)
+    log_bytes = models.BigIntegerField(default=0)
+    peak_memory_mib = models.PositiveIntegerField(null=True, blank=True)
+    checkpoint_step = models.BigIntegerField(null=True, blank=True)
+    checkpoint_at = models.DateTimeField(null=True, blank=True)
+    checkpoint_path = models.CharField(max_length=400, blank=True)
+    billable = models.BooleanField(default=True)
+
+    class Meta:
+        ordering = ["workload", "number"]
+        constraints = [
+            models.UniqueConstraint(name="attempt_number_once", fields=["workload", "number"]),
+            models.UniqueConstraint(
+                name="attempt_one_open_per_workload",
+                fields=["workload"],
+                condition=Q(state="open"),
+            ),
+            models.CheckConstraint(
+                name="attempt_state_known", condition=Q(state__in=sorted(AttemptState))
+            ),
+            models.CheckConstraint(
+                name="attempt_exit_reason_known",
+                condition=Q(exit_reason__in=["", *EXIT_REASONS]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.workload_id}#{self.number}"
