@@ -1,0 +1,36 @@
+"""Quota rows of the tenants that a person may see."""
+
+from django.db.models import Q, QuerySet
+
+from pool.lifecycle.roles import QuotaKind, Role
+from pool.models.quotas import Quota
+from pool.models.tenants import Project
+from pool.selectors.memberships import Standing
+
+
+def quota_list(*, standing: Standing) -> QuerySet[Quota]:
+    """Rows of one's organizations, of the projects one may read, and of people inside them."""
+    rows = Quota.objects.select_related(
+        "organization", "project__organization", "user", "partition"
+    )
+    if not standing.platform:
+        inside = Q(organization__in=standing.in_organizations(*Role))
+        above = Q(organization__projects__in=standing.in_projects(*Role))
+        rows = rows.filter(standing.sees() | inside | above).distinct()
+    return rows.order_by("organization", "project", "user", "partition", "card_model", "unit")
+
+
+def quotas_of(*, project: Project) -> QuerySet[Quota]:
+    """Rows that bind a project: its own and its organization's; people's rows are left out."""
+    return (
+        Quota.objects.filter(
+            Q(project=project, user=None) | Q(organization=project.organization_id)
+        )
+        .select_related("organization", "project", "partition")
+        .order_by("partition", "card_model", "unit", "kind")
+    )
+
+
+def allowances_of(*, project: Project) -> QuerySet[Quota]:
+    """What needs no request in the project."""
+    return quotas_of(project=project).filter(kind=QuotaKind.ALLOWANCE)
