@@ -1,0 +1,105 @@
+"""Layout now plus demand: the fewest idle pieces to remove, and where the new ones go."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from pool.carving.geometry import Cut, Layout, Place
+from pool.carving.pack import Weights, even_weights, pack, room
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A slice on the card. `fixed` ones must stay; `givable` ones may be given as they are."""
+
+    id: int
+    profile: str
+    start: int
+    size: int
+    fixed: bool
+    givable: bool
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.size) - 1) << self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Recut:
+    """An answer: idle pieces given as they are, pieces removed first, and new places."""
+
+    reused: tuple[int, ...]
+    removed: tuple[int, ...]
+    added: tuple[Place, ...]
+    room_left: float
+
+
+def layout_of(cut: Cut, pieces: Sequence[Piece]) -> Layout:
+    """The layout that these pieces make; one of an unknown profile still covers its units."""
+    mask = 0
+    used = []
+    for piece in pieces:
+        mask |= piece.mask
+        index = cut.index(piece.profile)
+        if index is not None:
+            used.append(index)
+    return Layout(mask, tuple(sorted(used)))
+
+
+def recut(
+    cut: Cut, pieces: Sequence[Piece], wanted: Sequence[int], weights: Weights | None = None
+) -> Recut | None:
+    """How to get the wanted profiles onto the card with the fewest removals, or None.
+
+    Fixed pieces are never removed. Among equal numbers of removals, fewer new pieces win (an idle
+    one is given as it is), then the room left for later work, then the higher starts.
+    """
+    weights = weights or even_weights(cut)
+    ordered = tuple(sorted(pieces, key=lambda p: (p.start, p.id)))
+    idle = [p for p in ordered if not p.fixed]
+    for count in range(len(idle) + 1):
+        tried = (
+            _without(cut, ordered, removed, tuple(wanted), weights)
+            for removed in combinations(idle, count)
+        )
+        found = [answer for answer in tried if answer is not None]
+        if found:
+            return max(found, key=_merit)
+    return None
+
+
+def _without(
+    cut: Cut,
+    pieces: Sequence[Piece],
+    removed: tuple[Piece, ...],
+    wanted: tuple[int, ...],
+    weights: Weights,
+) -> Recut | None:
+    """The answer when exactly these pieces go first."""
+    kept = [p for p in pieces if p not in removed]
+    missing = Counter(cut.profile(i).name for i in wanted)
+    reused = []
+    for piece in kept:
+        if piece.givable and missing[piece.profile] > 0:
+            missing[piece.profile] -= 1
+            reused.append(piece.id)
+    rest = tuple(i for i in sorted(set(wanted)) for _ in range(missing[cut.profile(i).name]))
+    layout = layout_of(cut, kept)
+    added = pack(cut, layout, rest, weights)
+    if added is None:
+        return None
+    for place in added:
+        layout = layout.plus(place)
+    return Recut(
+        reused=tuple(reused),
+        removed=tuple(p.id for p in removed),
+        added=added,
+        room_left=room(cut, layout, weights),
+    )
+
+
+def _merit(answer: Recut) -> tuple[int, float, tuple[int, ...], tuple[int, ...]]:
+    """Fewer new pieces, more room, higher starts, then the older pieces removed: never a tie."""
+    starts = tuple(place.start for place in answer.added)
+    return (-len(answer.added), round(answer.room_left, 9), starts, answer.removed)
