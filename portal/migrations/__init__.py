@@ -1,0 +1,1 @@
+"""Changes of the portal's own tables, in order."""
