@@ -109,6 +109,10 @@ ENDED = frozenset(
 """States in which nothing is held any more; stopped and reclaimed may be resumed."""
 
 
+PREEMPT_NOTICE_S = 60
+"""Seconds between the order to give way and the kill, where the order names no other."""
+
+
 class AttemptState(StrEnum):
     """One run of a workload."""
 

@@ -4,6 +4,7 @@ import secrets
 import time
 import uuid
 from functools import partial
+from typing import Any
 
 from django.db import models
 
@@ -27,7 +28,7 @@ class UidField(models.CharField):  # type: ignore[type-arg]
         kwargs["default"] = partial(new_uid, prefix)
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
 
-    def deconstruct(self) -> tuple[str, str, list[object], dict[str, object]]:
+    def deconstruct(self) -> tuple[str, str, Any, Any]:
         name, path, args, kwargs = super().deconstruct()
         del kwargs["default"]
         return name, path, args, {**kwargs, "prefix": self.prefix}

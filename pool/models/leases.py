@@ -46,4 +46,4 @@ class Lease(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.uid
+        return str(self.uid)

@@ -71,7 +71,7 @@ class JoinToken(models.Model):
         ordering = ["-pk"]
 
     def __str__(self) -> str:
-        return self.uid
+        return str(self.uid)
 
 
 class NodeWatch(models.Model):

@@ -49,7 +49,7 @@ class Placement(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.uid
+        return str(self.uid)
 
 
 class Hold(models.Model):
@@ -120,10 +120,8 @@ class Hold(models.Model):
             models.CheckConstraint(name="hold_span_not_empty", condition=Q(held__isempty=False)),
         ]
         indexes = [
-            models.Index(
-                fields=["placement"], name="hold_open", condition=Q(held__upper_inf=True)
-            ),
+            models.Index(fields=["placement"], name="hold_open", condition=Q(held__upper_inf=True)),
         ]
 
     def __str__(self) -> str:
-        return self.uid
+        return str(self.uid)
