@@ -1,5 +1,6 @@
-"""Copies what browsers load from node_modules into static/vendor: a list of files and one icon sprite."""
+"""Copies what browsers load from node_modules into static/vendor: files and one icon sprite."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -7,32 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-
-FILES = (
-    ("@tabler/core/dist/css/tabler.min.css", "tabler.min.css"),
-    ("@tabler/core/dist/css/tabler.min.css.map", "tabler.min.css.map"),
-    ("@tabler/core/dist/js/tabler.min.js", "tabler.min.js"),
-    ("@tabler/core/dist/js/tabler.min.js.map", "tabler.min.js.map"),
-    ("htmx.org/dist/htmx.min.js", "htmx.min.js"),
-    ("idiomorph/dist/idiomorph-ext.min.js", "idiomorph-ext.min.js"),
-    ("echarts/dist/echarts.min.js", "echarts.min.js"),
-)
-"""Where a file lies in node_modules, and its name in static/vendor; maps beside what names them."""
-
-ICONS = tuple(
-    """
-    adjustments alert-circle alert-triangle arrow-back-up arrow-left arrow-right ban bolt building
-    calendar-due cards chart-bar check chevron-down chevron-left chevron-right chevron-up circle-check
-    circle-dashed circle-x clock clock-pause coins copy cpu device-desktop dots-vertical download edit
-    external-link eye eye-off file-text filter gauge help-circle history home hourglass hourglass-high
-    inbox info-circle key keyboard language layout-grid list list-check loader-2 lock login logout
-    message-circle-question moon network player-play player-stop plug-connected-x plus receipt refresh
-    rocket scissors search send server-2 settings shield-check shield-off snowflake sparkles square-rounded-check stack-2 sun
-    template
-    terminal-2 trash trending-up user users wallet x
-    """.split()
-)
-"""Outline icons that the templates name."""
 
 _INNER = re.compile(r"<svg[^>]*>(.*)</svg>", re.DOTALL)
 _SYMBOL = (
@@ -42,32 +17,37 @@ _SYMBOL = (
 
 
 class Command(BaseCommand):
-    """`npm ci` fetches whole packages; this takes only what a page names, so that little is served."""
+    """`npm ci` fetches whole packages; this takes only what package.json's `vendor` names."""
 
     help = __doc__ or ""
     requires_system_checks = ()
 
     def handle(self, *args: Any, **options: Any) -> None:
-        source = Path(settings.BASE_DIR) / "node_modules"
-        target = Path(settings.BASE_DIR) / "static" / "vendor"
+        root = Path(settings.BASE_DIR)
+        source = root / "node_modules"
+        target = root / "static" / "vendor"
         if not source.is_dir():
             raise CommandError("node_modules is missing: run `npm ci` first")
+        listed = json.loads((root / "package.json").read_text(encoding="utf-8"))["vendor"]
         target.mkdir(parents=True, exist_ok=True)
-        for origin, name in FILES:
-            shutil.copyfile(source / origin, target / name)
-        (target / "icons.svg").write_text(sprite(source / "@tabler" / "icons"), encoding="utf-8")
-        self.stdout.write(f"{len(FILES)} files and {len(ICONS)} icons are in static/vendor")
+        for origin in listed["files"]:
+            path = source / origin
+            shutil.copyfile(path, target / path.name)
+        drawn = sprite(source / "@tabler" / "icons", listed["icons"])
+        (target / "icons.svg").write_text(drawn, encoding="utf-8")
+        counts = f"{len(listed['files'])} files and {len(listed['icons'])} icons"
+        self.stdout.write(f"{counts} are in static/vendor")
 
 
-def sprite(icons: Path) -> str:
-    """One SVG with a symbol for each of ICONS.
+def sprite(package: Path, names: list[str]) -> str:
+    """One SVG with a symbol for each outline icon.
 
     Raises:
         CommandError: the package has no icon of that name.
     """
     symbols = []
-    for name in ICONS:
-        path = icons / "icons" / "outline" / f"{name}.svg"
+    for name in names:
+        path = package / "icons" / "outline" / f"{name}.svg"
         found = _INNER.search(path.read_text(encoding="utf-8")) if path.is_file() else None
         if found is None:
             raise CommandError(f"no icon named {name} in @tabler/icons")

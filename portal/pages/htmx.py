@@ -1,0 +1,91 @@
+"""The request as htmx sends it: who may enter a page, fragment or whole, refusals as fragments."""
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.http import require_http_methods
+from django_htmx.middleware import HtmxDetails
+
+from pool.models.users import User
+from pool.selectors.memberships import Standing, standing
+
+
+class HtmxRequest(HttpRequest):
+    """A request that has passed `page`: somebody is logged in and their standing is known."""
+
+    htmx: HtmxDetails
+    user: User
+    standing: Standing
+
+
+View = Callable[..., HttpResponse]
+
+
+def page(*methods: str) -> Callable[[View], View]:
+    """A view for people who are logged in; answers are never kept by caches.
+
+    A lost login sends the whole browser to the login page, also when htmx asked for a part of a page.
+    """
+
+    def around(view: View) -> View:
+        @wraps(view)
+        def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not request.user.is_authenticated:
+                return _to_login(request)
+            request.standing = standing_of(request)  # type: ignore[attr-defined]
+            response = view(request, *args, **kwargs)
+            patch_vary_headers(response, ["HX-Request", "Cookie"])
+            response.headers.setdefault("Cache-Control", "no-store")
+            return response
+
+        return require_http_methods(list(methods or ("GET",)))(inner)
+
+    return around
+
+
+def standing_of(request: HttpRequest) -> Standing:
+    """The visitor's standing, asked once per request."""
+    found = getattr(request, "_standing", None)
+    if found is None:
+        user = request.user
+        found = standing(user=user) if isinstance(user, User) else Standing()
+        request._standing = found  # type: ignore[attr-defined]
+    return found
+
+
+def fragment(
+    request: HtmxRequest, whole: str, part: str, context: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    """The whole page, or its own part when htmx asks (history restores get the whole page)."""
+    asked = request.htmx and not request.htmx.boosted and not request.htmx.history_restore_request
+    return render(request, part if asked else whole, context, status=status)
+
+
+def toast(response: HttpResponse, level: str, text: str, url: str = "") -> HttpResponse:
+    """Let the browser show a short word; kept beside events already named."""
+    known = json.loads(response.headers.get("HX-Trigger", "{}"))
+    known["toast"] = {"level": level, "text": str(text), "url": url}
+    response.headers["HX-Trigger"] = json.dumps(known)
+    return response
+
+
+def go(request: HttpRequest, url: str) -> HttpResponse:
+    """Send the browser elsewhere: a plain redirect, or htmx's own."""
+    if getattr(request, "htmx", False):
+        return HttpResponse(status=204, headers={"HX-Redirect": url})
+    return HttpResponse(status=303, headers={"Location": url})
+
+
+def _to_login(request: HttpRequest) -> HttpResponse:
+    if getattr(request, "htmx", False):
+        back = request.htmx.current_url_abs_path or "/"  # type: ignore[attr-defined]
+        target = f"{reverse('account_login')}?next={back}"
+        return HttpResponse(status=401, headers={"HX-Redirect": target})
+    return redirect_to_login(request.get_full_path())

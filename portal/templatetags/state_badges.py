@@ -1,0 +1,90 @@
+"""States in plain words and calm colours."""
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+register = template.Library()
+
+WORKLOAD = {
+    "awaiting_approval": ("wait", _("awaiting approval")),
+    "queued": ("wait", _("waiting")),
+    "on_hold": ("calm", _("on hold")),
+    "placed": ("busy", _("preparing")),
+    "starting": ("busy", _("starting")),
+    "running": ("busy", _("running")),
+    "preempting": ("wait", _("giving way")),
+    "stopping": ("wait", _("stopping")),
+    "unreachable": ("bad", _("node unreachable")),
+    "succeeded": ("good", _("done")),
+    "failed": ("bad", _("failed")),
+    "cancelled": ("calm", _("cancelled")),
+    "expired": ("calm", _("expired")),
+    "stopped": ("calm", _("stopped")),
+    "reclaimed": ("calm", _("reclaimed")),
+    "dependency_failed": ("bad", _("dependency failed")),
+}
+REQUEST = {
+    "draft": ("calm", _("draft")),
+    "submitted": ("wait", _("awaiting decision")),
+    "returned": ("wait", _("asked back")),
+    "approved": ("good", _("approved")),
+    "rejected": ("bad", _("rejected")),
+    "withdrawn": ("calm", _("withdrawn")),
+}
+LEASE = {
+    "active": ("good", _("active")),
+    "ending": ("wait", _("ending")),
+    "ended": ("calm", _("ended")),
+}
+NODE = {
+    "joining": ("busy", _("joining")),
+    "observed": ("calm", _("observed only")),
+    "ready": ("good", _("ready")),
+    "cordoned": ("wait", _("closed for new work")),
+    "draining": ("wait", _("draining")),
+    "silent": ("bad", _("silent")),
+    "lost": ("bad", _("lost")),
+    "retired": ("calm", _("retired")),
+}
+CARD = {
+    "ready": ("good", _("ready")),
+    "partial": ("wait", _("partly usable")),
+    "silent": ("bad", _("silent")),
+    "contested": ("wait", _("used from outside")),
+    "cordoned": ("wait", _("closed for new work")),
+    "lost": ("bad", _("lost")),
+    "retired": ("calm", _("retired")),
+}
+SLICE = {
+    "planned": ("busy", _("planned")),
+    "creating": ("busy", _("being cut")),
+    "ready": ("good", _("ready")),
+    "cleaning": ("wait", _("being cleaned")),
+    "deleting": ("wait", _("being removed")),
+    "failed": ("bad", _("failed")),
+    "lost": ("bad", _("lost")),
+    "gone": ("calm", _("gone")),
+}
+TABLES = {
+    "workload": WORKLOAD,
+    "request": REQUEST,
+    "lease": LEASE,
+    "node": NODE,
+    "card": CARD,
+    "slice": SLICE,
+}
+
+
+@register.simple_tag
+def badge(noun: str, state: str) -> SafeString:
+    """The state of a noun as a coloured pill; the word alone carries the meaning."""
+    kind, label = TABLES[noun].get(state, ("calm", state))
+    return format_html('<span class="gp-badge gp-badge-{}">{}</span>', kind, label)
+
+
+@register.simple_tag
+def state_word(noun: str, state: str) -> str:
+    """The same word without the pill."""
+    return str(TABLES[noun].get(state, ("calm", state))[1])

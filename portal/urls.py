@@ -1,0 +1,15 @@
+"""Every address of the portal."""
+
+from django.urls import URLPattern, URLResolver, include, path
+
+from portal.health import healthz
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", healthz, name="healthz"),
+    path("accounts/", include("allauth.urls")),
+    path("i18n/", include("django.conf.urls.i18n")),
+    path("", include("portal.pages.urls")),
+]
+handler403 = "portal.pages.errors.forbidden"
+handler404 = "portal.pages.errors.missing"
+handler500 = "portal.pages.errors.broken"

@@ -1,0 +1,91 @@
+// Keys: j/k and enter walk a list, letters press marked buttons, ? explains, / searches. Off inside fields.
+(function () {
+    "use strict";
+
+    function typing(target) {
+        return target.closest("input, textarea, select, [contenteditable=true], .modal.show");
+    }
+
+    function rows() {
+        return Array.from(document.querySelectorAll("[data-row]")).filter(function (row) {
+            return row.offsetParent !== null;
+        });
+    }
+
+    function current() {
+        return document.querySelector("[data-row].gp-current");
+    }
+
+    function step(by) {
+        const all = rows();
+        if (!all.length) {
+            return;
+        }
+        const now = current();
+        const at = now ? all.indexOf(now) + by : by > 0 ? 0 : all.length - 1;
+        const next = all[Math.min(Math.max(at, 0), all.length - 1)];
+        if (now) {
+            now.classList.remove("gp-current");
+        }
+        next.classList.add("gp-current");
+        next.scrollIntoView({ block: "nearest" });
+        const link = next.querySelector("[data-open]") || next;
+        link.focus({ preventScroll: true });
+        if (next.dataset.row === "preview") {
+            link.click();
+        }
+    }
+
+    function press(key) {
+        const scope = current();
+        const choice = "[data-key='" + CSS.escape(key) + "']";
+        const button = (scope && scope.querySelector(choice)) || document.querySelector(choice);
+        if (!button || button.disabled || button.offsetParent === null) {
+            return false;
+        }
+        if (button.matches("input, textarea, select")) {
+            button.focus();
+        } else {
+            button.click();
+        }
+        return true;
+    }
+
+    function help() {
+        const dialog = document.getElementById("keyboard-help");
+        if (dialog) {
+            window.bootstrap.Modal.getOrCreateInstance(dialog).show();
+        }
+    }
+
+    document.addEventListener("keydown", function (event) {
+        if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) {
+            return;
+        }
+        const moves = { j: 1, k: -1 };
+        if (event.key in moves) {
+            step(moves[event.key]);
+        } else if (event.key === "?") {
+            help();
+        } else if (event.key.length === 1 && !press(event.key)) {
+            return;
+        } else if (event.key.length !== 1) {
+            return;
+        }
+        event.preventDefault();
+    });
+    document.addEventListener("click", function (event) {
+        const row = event.target.closest("[data-row]");
+        if (!row) {
+            return;
+        }
+        const now = current();
+        if (now) {
+            now.classList.remove("gp-current");
+        }
+        row.classList.add("gp-current");
+        if (row.dataset.href && !event.target.closest("a, button, input, label, summary")) {
+            window.location.assign(row.dataset.href);
+        }
+    });
+})();

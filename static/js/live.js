@@ -1,0 +1,156 @@
+// One WebSocket for the page: swaps fresh fragments into [data-live], appends text to [data-log].
+(function () {
+    "use strict";
+    const first = 500;
+    const most = 15000;
+    const silence = 70000;
+    let socket = null;
+    let wait = first;
+    let heard = 0;
+    let lastEvent = 0;
+    let leaving = false;
+
+    function topics() {
+        const found = new Set();
+        document.querySelectorAll("[data-live]").forEach(function (element) {
+            found.add(element.dataset.live);
+        });
+        document.querySelectorAll("[data-log]").forEach(function (element) {
+            if (element.dataset.done !== "1") {
+                found.add(element.dataset.log);
+            }
+        });
+        return Array.from(found);
+    }
+
+    function cursors() {
+        const found = {};
+        document.querySelectorAll("[data-log]").forEach(function (element) {
+            found[element.dataset.log] = Number(element.dataset.offset || 0);
+        });
+        return found;
+    }
+
+    function mark(state) {
+        document.documentElement.dataset.line = state;
+    }
+
+    function swap(element, html) {
+        window.Idiomorph.morph(element, html, { morphStyle: "innerHTML", ignoreActiveValue: true });
+        window.htmx.process(element);
+        element.dispatchEvent(new CustomEvent("gpupool:swapped", { bubbles: true }));
+    }
+
+    function log(element, message) {
+        const offset = Number(element.dataset.offset || 0);
+        if (message.reset) {
+            element.textContent = "";
+        } else if (message.offset <= offset) {
+            return;
+        }
+        const follow = element.scrollHeight - element.scrollTop - element.clientHeight < 40;
+        element.append(message.text);
+        element.dataset.offset = String(message.offset);
+        if (message.end) {
+            element.dataset.done = "1";
+        }
+        element.dispatchEvent(new CustomEvent("gpupool:log", { bubbles: true }));
+        if (follow && element.dataset.follow !== "0") {
+            element.scrollTop = element.scrollHeight;
+        }
+    }
+
+    function each(name, topic, act) {
+        const wanted = "[data-" + name + "='" + CSS.escape(topic) + "']";
+        document.querySelectorAll(wanted).forEach(act);
+    }
+
+    function take(message) {
+        if (message.event) {
+            lastEvent = Math.max(lastEvent, message.event);
+        }
+        if (message.topic === "toast") {
+            window.gpupoolToast(message.level, message.text, message.url);
+        } else if (typeof message.html === "string") {
+            each("live", message.topic, function (element) {
+                swap(element, message.html);
+            });
+        } else if (typeof message.text === "string") {
+            each("log", message.topic, function (element) {
+                log(element, message);
+            });
+        }
+    }
+
+    function say() {
+        const wanted = topics();
+        if (socket && socket.readyState === WebSocket.OPEN && wanted.length) {
+            socket.send(JSON.stringify({ subscribe: wanted, event: lastEvent, cursor: cursors() }));
+        }
+    }
+
+    function again() {
+        socket = null;
+        if (leaving) {
+            return;
+        }
+        mark("lost");
+        setTimeout(open, wait * (0.75 + Math.random() / 2));
+        wait = Math.min(wait * 2, most);
+    }
+
+    function open() {
+        if (socket || leaving || !topics().length) {
+            return;
+        }
+        const scheme = window.location.protocol === "https:" ? "wss://" : "ws://";
+        const line = new WebSocket(scheme + window.location.host + "/live/");
+        socket = line;
+        line.addEventListener("open", function () {
+            heard = Date.now();
+            wait = first;
+            mark("open");
+            say();
+        });
+        line.addEventListener("message", function (event) {
+            heard = Date.now();
+            take(JSON.parse(event.data));
+        });
+        line.addEventListener("close", again);
+    }
+
+    function watch() {
+        if (socket && socket.readyState === WebSocket.OPEN && Date.now() - heard > silence) {
+            socket.close();
+        }
+    }
+
+    document.addEventListener("DOMContentLoaded", function () {
+        document.querySelectorAll("[data-log]").forEach(function (element) {
+            element.scrollTop = element.scrollHeight;
+        });
+        open();
+        setInterval(watch, 5000);
+    });
+    document.addEventListener("htmx:afterSettle", function () {
+        if (socket) {
+            say();
+        } else {
+            open();
+        }
+    });
+    window.addEventListener("online", open);
+    window.addEventListener("pagehide", function () {
+        leaving = true;
+        if (socket) {
+            socket.close();
+        }
+    });
+    window.addEventListener("pageshow", function (event) {
+        if (event.persisted) {
+            leaving = false;
+            socket = null;
+            open();
+        }
+    });
+})();
