@@ -1,7 +1,7 @@
 """The tests' engines: one real PostgreSQL and one real Valkey, shared by all workers of one run.
 
-The first test that needs them starts a keeper process, which runs both by the code of `portal/up` and
-ends them when the run's first process is gone. A run without such a test starts nothing.
+The first test that needs them starts a keeper process, which runs both by the code of `portal/up`
+and ends them when the run's first process is gone. A run without such a test starts nothing.
 """
 
 import contextlib

@@ -26,7 +26,11 @@ CELERY_TASK_ROUTES: dict[str, Any] = {
 }
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
-    "placement-round": {"task": "pool.placement_round", "schedule": 2.0, "options": {"expires": 10}},
+    "placement-round": {
+        "task": "pool.placement_round",
+        "schedule": 2.0,
+        "options": {"expires": 10},
+    },
     "watch": {"task": "pool.watch", "schedule": 1.0, "options": {"expires": 5}},
     "expire": {"task": "pool.expire", "schedule": 10.0, "options": {"expires": 30}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},

@@ -87,7 +87,9 @@ class RedisAddress:
         """Celery spells a unix socket `redis+socket://`."""
         if not self.url.startswith("unix://"):
             return self.url
-        return "redis+socket://" + self.url.removeprefix("unix://").replace("?db=", "?virtual_host=")
+        return "redis+socket://" + self.url.removeprefix("unix://").replace(
+            "?db=", "?virtual_host="
+        )
 
     @property
     def for_redis_py(self) -> str:

@@ -6,3 +6,8 @@ from portal.settings.base import *  # noqa: F403
 DEBUG = False
 SECRET_KEY = env.text("SECRET_KEY") or str(env.connection().get("secret_key", "")) or "unset" * 12
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS") or ["127.0.0.1", "localhost", "[::1]"]
+HEALTH_TOKEN = env.text("HEALTH_TOKEN") or str(env.connection().get("health_token", ""))
+HEALTH_SILENT_SHARE = 0.0
+STATIC_ROOT = env.data_dir() / "static"
+EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+EMAIL_FILE_PATH = env.data_dir() / "mail"

@@ -4,7 +4,6 @@ import os
 import pwd
 import shutil
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +28,6 @@ class Account:
         """Hand a file or folder to the account; nothing to do when the caller keeps its files."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid)
-
-    @property
-    def spawn(self) -> Mapping[str, int]:
-        """What `subprocess` needs besides the command line."""
-        if self.uid is None or self.gid is None:
-            return {}
-        return {"user": self.uid, "group": self.gid}
 
 
 def account_for(*folders: Path) -> Account:

@@ -1,4 +1,4 @@
-"""Where the embedded engines' programs lie: inside their wheels, whose Python wrappers are not used."""
+"""Where the embedded engines' programs lie: in their wheels, of which nothing else is used."""
 
 import platform
 from importlib.util import find_spec
@@ -35,6 +35,6 @@ def _inside(package: str, engine: str, variable: str, program: str) -> Path:
             return path
     here = f"{platform.system()} {platform.machine()}"
     raise Refused(
-        f"No embedded {engine} for {here}: install requirements.txt on x86-64 Linux with Python 3.11"
-        f" or newer, or set {variable} to a server of your own."
+        f"No embedded {engine} for {here}: install requirements.txt on x86-64 Linux with"
+        f" Python 3.11 or newer, or set {variable} to a server of your own."
     )

@@ -29,8 +29,8 @@ def socket_folder() -> Path:
         if length <= SOCKET_PATH_LIMIT:
             return Path(tempfile.mkdtemp(prefix="gp-", dir=base))
     raise Refused(
-        "No folder for unix sockets: XDG_RUNTIME_DIR and TMPDIR are too long (a socket's path ends at"
-        f" {SOCKET_PATH_LIMIT} bytes) or not writable. Set TMPDIR to a short folder."
+        "No folder for unix sockets: XDG_RUNTIME_DIR and TMPDIR are too long (a socket's path ends"
+        f" at {SOCKET_PATH_LIMIT} bytes) or not writable. Set TMPDIR to a short folder."
     )
 
 
@@ -73,8 +73,8 @@ class DataFolder:
                 pass
         except OSError as bad:
             raise Refused(
-                f"The data folder {self.root} cannot be written: {bad.strerror}. Choose another with"
-                " --data-dir."
+                f"The data folder {self.root} cannot be written: {bad.strerror}. Choose another"
+                " with --data-dir."
             ) from bad
 
     def lock(self) -> int:
@@ -92,8 +92,8 @@ class DataFolder:
             holder = os.pread(handle, 20, 0).decode(errors="replace").strip()
             os.close(handle)
             raise Refused(
-                f"The stack on {self.root} is already running (process {holder or 'unknown'}): stop it"
-                " first, or choose another --data-dir."
+                f"The stack on {self.root} is already running (process {holder or 'unknown'}):"
+                " stop it first, or choose another --data-dir."
             ) from None
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: real server, own folder, reached through a unix socket with a password."""
+"""The embedded PostgreSQL: a real server, reached through a unix socket with a password."""
 
 import contextlib
 import os
@@ -107,7 +107,8 @@ class Postgres:
             capture_output=True,
             text=True,
             check=False,
-            **self.account.spawn,
+            user=self.account.uid,
+            group=self.account.gid,
         )
         if made.returncode != 0:
             last = (made.stderr.strip().splitlines() or ["no message"])[-1]
@@ -124,9 +125,9 @@ class Postgres:
         return [*prefix, str(self.programs / "postgres"), *where, *switches]
 
     def clear(self) -> None:
-        """End what a dead server left behind: its backends and lock files would refuse the next start.
+        """End what a dead server left: its backends and lock files would refuse the next start.
 
-        Only called while the lock on the data folder is held, so nobody else's server can stand there.
+        Only called while the lock on the data folder is held: no other's server can stand there.
         """
         end_all(lambda: standing_in(self.data))
         (self.data / "postmaster.pid").unlink(missing_ok=True)
@@ -145,6 +146,6 @@ class Postgres:
     def create_database(self, name: str = DATABASE, *, template: str = "template1") -> None:
         """Make a database when it is not there yet, as a copy of `template`."""
         words = [sql.Identifier(name), sql.Identifier(template)]
-        with psycopg.connect(self.address("postgres"), autocommit=True) as link:
-            with contextlib.suppress(psycopg.errors.DuplicateDatabase):
-                link.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*words))
+        link = psycopg.connect(self.address("postgres"), autocommit=True)
+        with link, contextlib.suppress(psycopg.errors.DuplicateDatabase):
+            link.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*words))

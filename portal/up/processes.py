@@ -35,7 +35,7 @@ def dies_with(parent: int, how: signal.Signals) -> Callable[[], None]:
 
 
 def standing_in(folder: Path) -> list[int]:
-    """Pids whose working directory is `folder` or below (every PostgreSQL process stands in its data)."""
+    """Pids whose working directory is `folder` or below: every PostgreSQL process does."""
     inside = os.path.realpath(folder)
     found = []
     for entry in Path("/proc").iterdir():

@@ -1,0 +1,52 @@
+"""What `manage.py up` was asked to do."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from portal.up.refusal import Refused
+
+FIRST_RUNS = ("example", "empty", "observe")
+
+
+@dataclass(frozen=True)
+class Options:
+    """The command line, checked. Paths are absolute; `first_run` is None when nothing was said."""
+
+    port: int
+    host: str
+    data_dir: Path
+    work_dir: Path | None
+    fleet: Path | None
+    first_run: str | None
+    agents: bool
+    web_workers: int
+    open_browser: bool
+
+    @property
+    def url(self) -> str:
+        """Where people go; the gateway has the next port under another name, so cookies differ."""
+        shown = "127.0.0.1" if self.host in {"", "0.0.0.0", "::"} else self.host  # noqa: S104
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}"
+
+    @property
+    def gateway_origin(self) -> str:
+        """The origin of notebooks and endpoints."""
+        return f"http://localhost:{self.port + 1}"
+
+    @property
+    def work(self) -> Path:
+        """Where workloads' files lie."""
+        return self.work_dir or self.data_dir / "work"
+
+    def check(self) -> None:
+        """Refuse what cannot be meant.
+
+        Raises:
+            Refused: a port, a number or a file that makes no sense.
+        """
+        if not 1 <= self.port <= 65534:
+            raise Refused(f"--port must lie between 1 and 65534, not {self.port}.")
+        if not 1 <= self.web_workers <= 64:
+            raise Refused(f"--web-workers must lie between 1 and 64, not {self.web_workers}.")
+        if self.fleet is not None and not self.fleet.is_file():
+            raise Refused(f"The fleet file {self.fleet} does not exist.")
