@@ -70,7 +70,7 @@ def _first_line(bad: Exception) -> str:
 
 @lru_cache(maxsize=1)
 def _wanted() -> frozenset[tuple[str, str]]:
-    return frozenset(MigrationLoader(None, ignore_no_initial=True).disk_migrations)
+    return frozenset(MigrationLoader(None).disk_migrations)
 
 
 def _migrations(link: psycopg.Connection[Any]) -> Part:
