@@ -1,0 +1,89 @@
+"""From a need as people and rows say it to the claim the planner reads."""
+
+from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
+from pool.carving.sizes import Ask, CardSize, Share, nominal_mib, share_of
+from pool.rules.needs import Need
+from pool.scheduling import claims
+
+SHARING = (Mode.MIG, Mode.VNPU, Mode.AMD_PARTITION, Mode.VGPU, Mode.MPS, Mode.WHOLE)
+"""Modes that may give a share, preferred first, where the template names none: each of them can
+bound both memory and compute (requirement P6). Time slicing must be allowed by the template."""
+
+
+def claim_of(
+    need: Need,
+    *,
+    unlimited_modes: bool = False,
+    default_cpu_milli: int = 0,
+    default_ram_mib: int = 0,
+    default_disk_mib: int = 0,
+    runner: str = "process",
+) -> claims.Need:
+    """The planner's need; the defaults are for all parts together where the need names none."""
+    return claims.Need(
+        parts=need.parts,
+        whole=need.whole,
+        memory_gb=need.memory_gb,
+        memory_mib=need.memory_mib,
+        compute_milli=need.compute_milli,
+        share_milli=need.share_milli,
+        profile=need.profile,
+        min_size_gb=need.min_size_gb,
+        modes=modes_of(need, unlimited_modes=unlimited_modes),
+        vendors=frozenset(Vendor(one) for one in need.vendors),
+        labels=frozenset(need.labels),
+        architectures=frozenset(need.architectures),
+        isolation=Isolation(need.isolation) if need.isolation else None,
+        encoder=need.encoder,
+        graphics=need.graphics,
+        min_driver=need.min_driver,
+        min_compute_capability=need.min_compute_capability,
+        topology=claims.Topology(need.topology),
+        cpu_milli=default_cpu_milli if need.cpu_milli is None else need.cpu_milli,
+        host_memory_mib=default_ram_mib if need.ram_mib is None else need.ram_mib,
+        disk_mib=default_disk_mib if need.disk_mib is None else need.disk_mib,
+        node_labels=frozenset(need.node_labels),
+        storage=frozenset(need.storage),
+        runner=runner,
+        heavy_bandwidth=need.heavy_bandwidth,
+    )
+
+
+def modes_of(need: Need, *, unlimited_modes: bool = False) -> tuple[Mode, ...]:
+    """The modes a need may get, in order of preference; none for work without a card."""
+    if need.parts == 0:
+        return ()
+    if need.whole:
+        return (Mode.WHOLE,)
+    named = tuple(Mode(one) for one in need.modes) or (*SHARING, Mode.TIMESLICE)
+    return tuple(one for one in named if unlimited_modes or one is not Mode.TIMESLICE)
+
+
+def ask_of(need: Need) -> Ask:
+    """How big one part is, in the carver's words; a whole card asks for no share."""
+    return Ask(
+        memory_gb=need.memory_gb,
+        memory_mib=need.memory_mib,
+        compute_milli=need.compute_milli,
+        share_milli=need.share_milli,
+        profile=need.profile,
+        min_size_gb=need.min_size_gb,
+    )
+
+
+def pair_on(need: Need, card: CardSize) -> Share | None:
+    """The resolved pair of one part on one kind of card: usable MiB and thousandths of compute.
+
+    None when the card is too small, or the size is a profile's name, which only the card's own
+    geometry can tell. Memory alone takes the greater of the template's compute and its proportion.
+    """
+    if need.whole:
+        return Share(card.memory_mib, 1000)
+    if need.profile:
+        return None
+    share = share_of(card, ask_of(need))
+    if share is None or not need.proportional:
+        return share
+    least = nominal_mib(card, need.memory_gb) if need.memory_gb else need.memory_mib or 0
+    proportion = least * 1000 // card.memory_mib
+    return Share(share.memory_mib, max(share.compute_milli, proportion))
