@@ -69,6 +69,8 @@ class Engines:
 
     def started(self) -> None:
         """Both answer when this returns; the first caller of the run starts the keeper."""
+        if os.environ.get("GPUPOOL_TEST_ENGINES") == "off":
+            raise RuntimeError("this run was to need no engine (make test-pure)")
         with self.alone("engines") as done:
             if done.exists():
                 return
