@@ -7,7 +7,7 @@ from pool.models.installation import ClockShift, Installation
 from pool.models.leases import Lease
 from pool.models.nodes import JoinToken, Node, NodeWatch
 from pool.models.partitions import Partition
-from pool.models.placements import Hold, Placement
+from pool.models.placements import Hold, Placement, Promise
 from pool.models.quotas import Quota
 from pool.models.requests import Request, RequestComment
 from pool.models.samples import LogChunk, Sample
@@ -35,6 +35,7 @@ __all__ = [
     "Partition",
     "Placement",
     "Project",
+    "Promise",
     "Quota",
     "Request",
     "RequestComment",

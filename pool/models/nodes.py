@@ -42,6 +42,8 @@ class Node(models.Model):
     reached = models.BigIntegerField(default=0)
     last_report_at = models.DateTimeField(null=True, blank=True)
     report_count = models.BigIntegerField(default=0)
+    sample_boot_id = models.CharField(max_length=64, blank=True)
+    sample_sequence = models.BigIntegerField(default=0)
 
     class Meta:
         ordering = ["name_folded"]

@@ -11,7 +11,7 @@ from pool.models.ids import UidField
 from pool.models.nodes import Node
 from pool.models.partitions import Partition
 from pool.models.slices import Slice
-from pool.models.workloads import Attempt
+from pool.models.workloads import Attempt, Workload
 
 UNISOLATED = ["process", "none", "unknown"]
 
@@ -50,6 +50,25 @@ class Placement(models.Model):
 
     def __str__(self) -> str:
         return str(self.uid)
+
+
+class Promise(models.Model):
+    """Room that is being made on a card for one queued workload; nobody else gets it until then.
+
+    Written when idle slices must be removed first, taken away when the workload is placed.
+    """
+
+    workload = models.ForeignKey(Workload, on_delete=models.CASCADE, related_name="promises")
+    card = models.ForeignKey(Card, on_delete=models.CASCADE, related_name="promises")
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="promise_one_per_card", fields=["card"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.card_id} for {self.workload_id}"
 
 
 class Hold(models.Model):

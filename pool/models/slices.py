@@ -19,6 +19,8 @@ class Slice(models.Model):
     """A part of a card while `lived`; `span` is its place on the card's axis, None for soft modes.
 
     Memory in usable MiB, compute in thousandths of the card, `equivalents_micro` in millionths.
+    `wished_in` is the node's generation that first wanted it made, or later wanted it gone: a
+    report of an older one says nothing about it.
     """
 
     uid = UidField(prefix="sl")
@@ -37,6 +39,7 @@ class Slice(models.Model):
     deadline = models.DateTimeField(null=True, blank=True)
     device = models.CharField(max_length=120, blank=True)
     adopted = models.BooleanField(default=False)
+    wished_in = models.BigIntegerField(default=0)
 
     class Meta:
         ordering = ["card", "pk"]

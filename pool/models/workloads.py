@@ -134,7 +134,11 @@ class Workload(models.Model):
 
 
 class Attempt(models.Model):
-    """One run of a workload; what the node reported of it. Exit code after a signal is minus it."""
+    """One run of a workload; what the node reported of it. Exit code after a signal is minus it.
+
+    `clean_at` is when the node reported its processes gone and its slices clean; an attempt that
+    the books ended without it (a dead or fenced node) is stopped there when the node returns.
+    """
 
     uid = UidField(prefix="at")
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="attempts")
@@ -155,9 +159,18 @@ class Attempt(models.Model):
     checkpoint_at = models.DateTimeField(null=True, blank=True)
     checkpoint_path = models.CharField(max_length=400, blank=True)
     billable = models.BooleanField(default=True)
+    clean_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["workload", "number"]
+        indexes = [
+            models.Index(fields=["node"], name="attempt_open_on_node", condition=Q(state="open")),
+            models.Index(
+                fields=["node"],
+                name="attempt_unsettled_on_node",
+                condition=Q(state="ended", clean_at=None),
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(name="attempt_number_once", fields=["workload", "number"]),
             models.UniqueConstraint(
