@@ -17,6 +17,7 @@ class Request(models.Model):
     """A person asks for a need in a project for a time. `need` is a Need as a mapping.
 
     `weights` are plain named numbers (cost and the like) that a policy may compare with a limit.
+    `entitled` is what it takes from entitlement rows while it is pending.
     `revision` grows with every change, so that a decision on an older reading is refused.
     """
 
@@ -35,6 +36,7 @@ class Request(models.Model):
     duration_seconds = models.PositiveIntegerField()
     starts_at = models.DateTimeField(null=True, blank=True)
     weights = models.JSONField(default=dict)
+    entitled = models.JSONField(default=list)
     steps = ArrayField(models.CharField(max_length=20), default=list)
     step = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=12, default=REQUEST.first)

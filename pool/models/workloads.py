@@ -23,6 +23,7 @@ EXIT_REASONS = sorted(ExitReason)
 class Workload(models.Model):
     """Something a person wants to run. `need` is a Need as a mapping; times in seconds.
 
+    `asked_micro` is the least card equivalents that could meet it, in millionths, when submitted.
     Why it waits stands in `waits` (the plan's own words). `entitlement` names what lets it
     start: an
     allowance, a lease, or nothing yet.
@@ -50,6 +51,7 @@ class Workload(models.Model):
     )
     array_index = models.PositiveIntegerField(null=True, blank=True)
     need = models.JSONField(default=dict)
+    asked_micro = models.PositiveBigIntegerField(default=0)
     partitions = models.ManyToManyField(Partition, blank=True, related_name="workloads")
     command = ArrayField(models.TextField(), default=list)
     env = models.JSONField(default=dict)
