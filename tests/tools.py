@@ -1,7 +1,7 @@
 """What the suite needs from the machine besides Python; run before anything is installed.
 
 `python3 -m tests.tools` prints the one line that installs what is missing and exits 1; `--line`
-only prints that line. It is written for any Python 3, for it may be what finds that Python is too old.
+only prints that line. It is written for any Python 3: it may be what finds Python too old.
 """
 
 import glob

@@ -13,13 +13,15 @@ class Lifecycle(Generic[S]):
     """`moves` is the whole machine: from a state to the states that may follow it.
 
     `passing` names the transitional states, each with the rule of its deadline in words; the watch
-    ends what is past it. `resting` names the states that may last for ever.
+    ends what is past it. Every other state may last for ever. `also_first` names further states in
+    which a life may begin.
     """
 
     name: str
     first: S
     moves: Mapping[S, frozenset[S]]
     passing: Mapping[S, str] = field(default_factory=dict)
+    also_first: frozenset[S] = frozenset()
 
     def allows(self, now: S, then: S) -> bool:
         """Is there an arrow from `now` to `then`?"""

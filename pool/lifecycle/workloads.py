@@ -31,6 +31,7 @@ W = WorkloadState
 WORKLOAD = Lifecycle(
     name="workload",
     first=W.QUEUED,
+    also_first=frozenset({W.AWAITING_APPROVAL}),
     moves={
         W.AWAITING_APPROVAL: frozenset({W.QUEUED, W.CANCELLED}),
         W.QUEUED: frozenset(
