@@ -11,8 +11,12 @@ from pool.models.users import User
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A person's roles as sets of ids; nothing here asks the database again."""
+    """A person's roles as sets of ids; nothing here asks the database again.
 
+    `user` is the person's key, 0 for nobody.
+    """
+
+    user: int = 0
     platform: bool = False
     organizations: dict[Role, frozenset[int]] = field(default_factory=dict)
     projects: dict[Role, frozenset[int]] = field(default_factory=dict)
@@ -101,6 +105,7 @@ def standing(*, user: User) -> Standing:
         else:
             platform = platform or role == Role.PLATFORM_ADMIN
     return Standing(
+        user=user.pk or 0,
         platform=platform,
         organizations={role: frozenset(ids) for role, ids in organizations.items()},
         projects={role: frozenset(ids) for role, ids in projects.items()},

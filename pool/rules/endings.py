@@ -1,0 +1,113 @@
+"""Pure: what becomes of a workload when one of its attempts has ended."""
+
+from dataclasses import dataclass
+
+from nodeagent.protocol.vocabulary import ExitReason
+from pool.lifecycle.workloads import WorkloadState
+
+FIRST_WAIT_S = 10
+LONGEST_WAIT_S = 600
+
+STOPPED_AS = {
+    ExitReason.CANCELLED: WorkloadState.CANCELLED,
+    ExitReason.STOPPED: WorkloadState.STOPPED,
+    ExitReason.RECLAIMED: WorkloadState.RECLAIMED,
+    ExitReason.PREEMPTED: WorkloadState.QUEUED,
+    ExitReason.LIMIT: WorkloadState.FAILED,
+}
+"""Where a stop that the portal ordered leads, by its stored reason."""
+
+BLAMELESS = frozenset({ExitReason.NEIGHBOUR, ExitReason.FENCED, ExitReason.PREEMPTED})
+"""Ends that never use up a retry: the work did nothing wrong, and chose or was chosen to yield."""
+
+NEVER_AGAIN = frozenset({ExitReason.LIMIT})
+"""Ends that a retry cannot mend."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """One attempt's end as the node told it, and what the workload has left.
+
+    `started` is false when no process of it ever ran. `failures` counts the earlier retries.
+    """
+
+    exit_code: int | None
+    reason: ExitReason | None
+    started: bool
+    stop_reason: str
+    runs_left: int
+    starts_left: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """The workload's next state, why, and what a retry uses. `wait_s` is the back-off before it."""
+
+    state: WorkloadState
+    reason: ExitReason
+    uses_run: bool = False
+    uses_start: bool = False
+    wait_s: int = 0
+    billable: bool = True
+
+
+def ending(end: Ended) -> Ending:
+    """Judge one end.
+
+    A stop that was ordered leads where its reason says, unless the work had finished by itself. A
+    failed start uses a start, any other failure a run, a blameless end neither.
+    """
+    reason = end.reason or _reason(end)
+    if reason is ExitReason.FINISHED and end.exit_code in (0, None):
+        return Ending(state=WorkloadState.SUCCEEDED, reason=ExitReason.FINISHED)
+    if end.stop_reason:
+        return _ordered(end)
+    if reason in BLAMELESS:
+        return Ending(
+            state=WorkloadState.QUEUED, reason=reason, billable=reason is not ExitReason.NEIGHBOUR
+        )
+    if reason is ExitReason.START_FAILED or not end.started:
+        return _again(end, reason, end.starts_left, start=True)
+    if reason in NEVER_AGAIN:
+        return Ending(state=WorkloadState.FAILED, reason=reason)
+    return _again(end, reason, end.runs_left, start=False)
+
+
+def back_off_s(failures: int) -> int:
+    """The first retry is at once, the n-th after it waits 10 s × 2ⁿ⁻¹, at most ten minutes."""
+    if failures <= 0:
+        return 0
+    return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(failures - 1, 16))
+
+
+def _reason(end: Ended) -> ExitReason:
+    """The reason where the node named none."""
+    if end.exit_code == 0:
+        return ExitReason.FINISHED
+    if not end.started:
+        return ExitReason.START_FAILED
+    return (
+        ExitReason.KILLED
+        if end.exit_code is not None and end.exit_code < 0
+        else ExitReason.OWN_ERROR
+    )
+
+
+def _ordered(end: Ended) -> Ending:
+    why = ExitReason(end.stop_reason)
+    if why is ExitReason.START_FAILED:
+        return _again(end, why, end.starts_left, start=True)
+    return Ending(state=STOPPED_AS.get(why, WorkloadState.FAILED), reason=why)
+
+
+def _again(end: Ended, reason: ExitReason, left: int, *, start: bool) -> Ending:
+    if left <= 0:
+        return Ending(state=WorkloadState.FAILED, reason=reason)
+    return Ending(
+        state=WorkloadState.QUEUED,
+        reason=reason,
+        uses_run=not start,
+        uses_start=start,
+        wait_s=back_off_s(end.failures),
+    )

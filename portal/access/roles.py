@@ -1,0 +1,70 @@
+"""PURE: one table of which role may do what; pages, REST and sockets all ask it."""
+
+from enum import StrEnum
+
+from pool.lifecycle.roles import Role
+
+
+class Verb(StrEnum):
+    """What can be done, noun first. `_any` means to other people's things as well."""
+
+    WORK_SEE = "work.see"
+    WORK_SUBMIT = "work.submit"
+    WORK_STOP = "work.stop"
+    WORK_STOP_ANY = "work.stop_any"
+    REQUEST_MAKE = "request.make"
+    REQUEST_CHANGE_ANY = "request.change_any"
+    REQUEST_DECIDE = "request.decide"
+    LEASE_GIVE_BACK = "lease.give_back"
+    COST_SEE = "cost.see"
+    QUOTA_SEE = "quota.see"
+    QUOTA_SET = "quota.set"
+    ALLOWANCE_SET = "allowance.set"
+    MEMBER_MANAGE = "member.manage"
+    PROJECT_MANAGE = "project.manage"
+    ORGANIZATION_MANAGE = "organization.manage"
+    USER_MANAGE = "user.manage"
+    TEMPLATE_MANAGE = "template.manage"
+    PARTITION_MANAGE = "partition.manage"
+    NODE_SEE = "node.see"
+    NODE_MANAGE = "node.manage"
+    PRICE_MANAGE = "price.manage"
+    MONTH_CLOSE = "month.close"
+    EVENT_SEE = "event.see"
+
+
+V = Verb
+
+_VIEWER = frozenset({V.WORK_SEE, V.COST_SEE, V.QUOTA_SEE})
+_MEMBER = _VIEWER | {V.WORK_SUBMIT, V.WORK_STOP, V.REQUEST_MAKE}
+_LEAD = _MEMBER | {
+    V.WORK_STOP_ANY,
+    V.REQUEST_CHANGE_ANY,
+    V.REQUEST_DECIDE,
+    V.LEASE_GIVE_BACK,
+    V.MEMBER_MANAGE,
+    V.EVENT_SEE,
+}
+_ORG_ADMIN = _LEAD | {
+    V.ALLOWANCE_SET,
+    V.PROJECT_MANAGE,
+    V.USER_MANAGE,
+    V.TEMPLATE_MANAGE,
+    V.MONTH_CLOSE,
+}
+
+MAY: dict[Role, frozenset[Verb]] = {
+    Role.VIEWER: _VIEWER,
+    Role.BILLING_READER: frozenset({V.COST_SEE, V.QUOTA_SEE}),
+    Role.MEMBER: _MEMBER,
+    Role.LEAD: _LEAD,
+    Role.ORG_ADMIN: _ORG_ADMIN,
+    Role.PLATFORM_ADMIN: frozenset(Verb),
+}
+"""The whole table. A role counts where it is held: lead, member and viewer in a project, the
+organization's roles in all of its projects, the platform's everywhere."""
+
+
+def allowed(roles: frozenset[Role], verb: Verb) -> bool:
+    """Whether one of the roles, held where the thing lives, allows the verb."""
+    return any(verb in MAY[role] for role in roles)
