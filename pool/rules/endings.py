@@ -78,7 +78,7 @@ def back_off_s(failures: int) -> int:
     """The first retry is at once, the n-th after it waits 10 s × 2ⁿ⁻¹, at most ten minutes."""
     if failures <= 0:
         return 0
-    return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(failures - 1, 16))
+    return min(LONGEST_WAIT_S, FIRST_WAIT_S << min(failures - 1, 16))
 
 
 def _reason(end: Ended) -> ExitReason:

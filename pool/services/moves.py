@@ -33,6 +33,7 @@ from pool.models.nodes import Node
 from pool.models.placements import Placement
 from pool.models.requests import Request
 from pool.models.slices import Slice
+from pool.models.tenants import Project
 from pool.models.workloads import Attempt, Workload
 
 M = TypeVar("M", bound=models.Model)
@@ -90,12 +91,14 @@ def move(
     deadline: datetime | None = None,
     changes: Mapping[str, Any] | None = None,
     told: Mapping[str, Any] | None = None,
+    project: Project | None = None,
 ) -> int:
     """Change the state of one row and tell of it; the instance follows. Returns the event's number.
 
     Call it inside a transaction that holds the row's lock, or on a row just read: it is written
     only while it still has the state that was read. `changes` are further columns of the same
-    write, `told` further words of the event. A state that must not last gets its deadline here
+    write, `told` further words of the event, `project` its tenant where the row names none. A
+    state that must not last gets its deadline here
     when none is given. An attempt's end has no event of its own (0 is returned): the workload's
     move tells of it.
 
@@ -119,7 +122,7 @@ def move(
     if kind is None:
         return 0
     words = {"from": str(state), "to": str(then), "reason": reason, **dict(told or {})}
-    return record(kind, row, actor=actor, **words)
+    return record(kind, row, actor=actor, project=project, **words)
 
 
 def _kind(machine: Machine, then: str) -> EventKind | None:

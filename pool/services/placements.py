@@ -1,0 +1,361 @@
+"""Giving a workload its slices and its host share, and taking them back when the node is clean."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Sum
+from django.db.models.functions import Coalesce
+from psycopg.types.range import Range
+
+from nodeagent.protocol.vocabulary import MODE_ISOLATION, PLACED_MODES, Isolation, Mode
+from pool.announce import wake_node
+from pool.clock import now
+from pool.errors import Stale
+from pool.events import Actor, record
+from pool.lifecycle.cards import CardState
+from pool.lifecycle.events import EventKind
+from pool.lifecycle.leases import LeaseState
+from pool.lifecycle.nodes import NodeState
+from pool.lifecycle.roles import QuotaUnit
+from pool.lifecycle.slices import DEADLINES_S, SliceState
+from pool.lifecycle.workloads import WorkloadState
+from pool.models.cards import Card
+from pool.models.expressions import open_hold, open_life
+from pool.models.nodes import Node
+from pool.models.placements import Hold, Placement, Promise
+from pool.models.slices import Slice
+from pool.models.workloads import Attempt, Workload
+from pool.scheduling.model import NewSlice, Placed
+from pool.services import levels
+from pool.services.moves import locked, move
+
+USABLE_CARDS = frozenset({CardState.READY, CardState.PARTIAL})
+GIVEN = frozenset({SliceState.PLANNED, SliceState.CREATING, SliceState.READY, SliceState.CLEANING})
+"""States of a slice that may be given to work: it exists, or it is on its way."""
+
+CARVE_SECONDS = 120
+"""How long the room that is being made on a card is kept for its one workload."""
+
+
+@dataclass(slots=True)
+class Ground:
+    """The locked rows that one start stands on."""
+
+    workload: Workload
+    cards: dict[int, Card]
+    living: dict[int, Slice]
+    node: Node
+
+
+def placement_open(*, workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
+    """Start what the plan decided, or make room for it; all in one transaction.
+
+    Where idle slices must go first, they are told to go and the room is promised to this workload,
+    which stays queued: None is returned. Otherwise the placement with its holds is.
+
+    Raises:
+        Stale: what the plan saw is no longer so; nothing was changed.
+        QuotaExceeded: a limit would be passed now; nothing was changed.
+    """
+    try:
+        with transaction.atomic():
+            return _open(workload_id, placed, actor)
+    except IntegrityError as refused:
+        diag = getattr(refused.__cause__, "diag", None)
+        raise Stale(constraint=getattr(diag, "constraint_name", "") or "") from refused
+
+
+def _open(workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
+    seen = Workload.objects.select_related("project", "lease").get(pk=workload_id)
+    asked = _asked(placed)
+    rows = levels.level_rows(
+        organization_id=seen.project.organization_id,
+        project_id=seen.project_id,
+        owner_id=seen.owner_id,
+        partition_id=placed.partition,
+        kinds=levels.start_kinds(seen.entitlement),
+    )
+    ground = _ground(workload_id, placed)
+    if any(one.removes for one in placed.moves):
+        _make_room(ground, placed, actor)
+        return None
+    taken = levels.level_take(rows=rows, asked=asked)
+    slices = _slices(ground, placed)
+    _check_room(ground, placed)
+    return _write(ground, placed, slices, taken, actor)
+
+
+def _asked(placed: Placed) -> dict[tuple[str, str], int]:
+    """How much of each unit this start takes, by card label and, for host units, under ''."""
+    asked: Counter[tuple[str, str]] = Counter()
+    cards = dict(
+        Card.objects.filter(pk__in={part.card for part in placed.parts}).values_list("pk", "label")
+    )
+    there = Slice.objects.in_bulk([p.slice for p in placed.parts if p.slice is not None])
+    for part in placed.parts:
+        sized = there.get(part.slice) if part.slice is not None else None
+        if part.slice is not None and sized is None:
+            raise Stale(slice=part.slice)
+        amounts = _amounts(part.new) if part.new is not None else _held_amounts(sized)
+        for label in ("", cards[part.card]):
+            for unit, amount in amounts.items():
+                asked[label, unit] += amount
+    for host in placed.hosts:
+        asked["", QuotaUnit.CPU_MILLI] += host.cpu_milli
+        asked["", QuotaUnit.RAM_MIB] += host.memory_mib
+        asked["", QuotaUnit.DISK_MIB] += host.disk_mib
+    asked["", QuotaUnit.WORKLOADS] += 1
+    return dict(asked)
+
+
+def _amounts(new: NewSlice) -> dict[str, int]:
+    return {
+        QuotaUnit.CARDS_MICRO: new.card_micro,
+        QuotaUnit.MEMORY_MIB: new.memory_mib,
+        QuotaUnit.COMPUTE_MILLI: new.compute_milli,
+    }
+
+
+def _held_amounts(row: Slice | None) -> dict[str, int]:
+    if row is None:
+        return {}
+    return {
+        QuotaUnit.CARDS_MICRO: row.equivalents_micro,
+        QuotaUnit.MEMORY_MIB: row.memory_mib,
+        QuotaUnit.COMPUTE_MILLI: row.compute_milli,
+    }
+
+
+def _ground(workload_id: int, placed: Placed) -> Ground:
+    """Lock the workload, its cards, all their living slices, and the node; check they still serve.
+
+    Raises:
+        Stale: the workload no longer waits, or a card or the node may not be used now.
+    """
+    (workload,) = locked(
+        Workload.objects.filter(pk=workload_id).select_related(
+            "project", "template_version", "lease", "owner"
+        )
+    )
+    if workload.state != WorkloadState.QUEUED or workload.project.suspended:
+        raise Stale(workload=workload.uid, state=workload.state)
+    if workload.lease is not None and workload.lease.state == LeaseState.ENDED:
+        raise Stale(lease=workload.lease.uid)
+    wanted = {part.card for part in placed.parts} | {one.card for one in placed.moves}
+    cards = {row.pk: row for row in locked(Card.objects.filter(pk__in=wanted))}
+    living = {
+        row.pk: row for row in locked(Slice.objects.filter(card__in=wanted, lived__upper_inf=True))
+    }
+    nodes = locked(Node.objects.filter(pk__in={host.node for host in placed.hosts}))
+    if len(nodes) != 1 or nodes[0].state != NodeState.READY:
+        raise Stale(node=",".join(row.uid for row in nodes))
+    for card in cards.values():
+        if card.state not in USABLE_CARDS or not card.offered or card.node_id != nodes[0].pk:
+            raise Stale(card=card.uid, state=card.state)
+    if len(cards) != len(wanted):
+        raise Stale(cards=len(cards))
+    return Ground(workload, cards, living, nodes[0])
+
+
+def _make_room(ground: Ground, placed: Placed, actor: Actor) -> None:
+    """Tell idle slices to go, and keep their cards for this workload until they are gone."""
+    _check_promises(ground)
+    removes = {pk for one in placed.moves for pk in one.removes}
+    if Hold.objects.filter(slice__in=removes, held__upper_inf=True).exists():
+        raise Stale(workload=ground.workload.uid, why="a slice to be removed is held")
+    generation = _next_generation(ground.node)
+    for pk in sorted(removes):
+        row = ground.living.get(pk)
+        if row is None or row.state != SliceState.READY:
+            raise Stale(workload=ground.workload.uid, why="a slice to be removed is not idle")
+        move(
+            row,
+            SliceState.DELETING,
+            actor=actor,
+            reason="makes room",
+            changes={"wished_in": generation},
+            told={"node": ground.node.uid, "workload": ground.workload.uid},
+        )
+    until = now() + timedelta(seconds=CARVE_SECONDS)
+    for card in sorted({part.card for part in placed.parts} | {m.card for m in placed.moves}):
+        Promise.objects.update_or_create(
+            card_id=card, defaults={"workload": ground.workload, "until": until}
+        )
+    Workload.objects.filter(pk=ground.workload.pk).update(waits={"reason": "carving"})
+
+
+def _slices(ground: Ground, placed: Placed) -> list[Slice]:
+    """The slice of each part, in order: one that lives, or a new row that is planned."""
+    _check_promises(ground)
+    chosen: list[Slice] = []
+    new: list[Slice] = []
+    for part in placed.parts:
+        if part.new is not None:
+            row = _new_slice(ground.cards[part.card], part.new, ground.node.generation + 1)
+            new.append(row)
+        else:
+            found = ground.living.get(part.slice or 0)
+            if found is None or found.card_id != part.card or found.state not in GIVEN:
+                raise Stale(slice=part.slice)
+            row = found
+        chosen.append(row)
+    _check_sums(ground, new)
+    Slice.objects.bulk_create(new)
+    return chosen
+
+
+def _check_promises(ground: Ground) -> None:
+    """Room promised to another workload is not free, whoever asks."""
+    kept = Promise.objects.filter(card__in=ground.cards, until__gt=now())
+    if kept.exclude(workload=ground.workload).exists():
+        raise Stale(workload=ground.workload.uid, why="the card is being made ready for another")
+
+
+def _new_slice(card: Card, new: NewSlice, generation: int) -> Slice:
+    mode = Mode(new.mode)
+    placed = mode in PLACED_MODES
+    if placed and (new.start is None or new.size is None):
+        raise Stale(card=card.uid, why="no place on the card was planned")
+    return Slice(
+        card=card,
+        mode=mode,
+        isolation=card_isolation(card, mode),
+        profile=new.profile,
+        span=Range(new.start, (new.start or 0) + (new.size or 0)) if placed else None,
+        lived=open_life(card.pk),
+        memory_mib=new.memory_mib,
+        compute_milli=new.compute_milli,
+        equivalents_micro=new.card_micro,
+        deadline=now() + timedelta(seconds=DEADLINES_S[SliceState.PLANNED]),
+        wished_in=generation,
+    )
+
+
+def card_isolation(card: Card, mode: Mode) -> Isolation:
+    """What keeps holders apart on this card in a mode: the card's own word, else the mode's."""
+    for geometry in card.facts.get("geometries", ()):
+        if geometry["mode"] == mode:
+            return Isolation(geometry["isolation"])
+    return MODE_ISOLATION[mode]
+
+
+def _check_sums(ground: Ground, new: list[Slice]) -> None:
+    """Slices of one card never add up to more than the card; soft ones have no other guard."""
+    for card in ground.cards.values():
+        rows = [row for row in (*ground.living.values(), *new) if row.card_id == card.pk]
+        if (
+            sum(row.memory_mib for row in rows) > card.memory_mib
+            or sum(row.compute_milli for row in rows) > 1000
+            or sum(row.equivalents_micro for row in rows) > 1_000_000
+        ):
+            raise Stale(card=card.uid, why="its shares would add up to more than it has")
+
+
+def _check_room(ground: Ground, placed: Placed) -> None:
+    """The node's CPU, memory and disk still hold this start, counted under the node's lock."""
+    (host,) = placed.hosts
+    used = Hold.objects.filter(node=ground.node, mode="host", held__upper_inf=True).aggregate(
+        cpu=Coalesce(Sum("cpu_milli"), 0),
+        ram=Coalesce(Sum("ram_mib"), 0),
+        disk=Coalesce(Sum("disk_mib"), 0),
+    )
+    if (
+        used["cpu"] + host.cpu_milli > ground.node.cpu_milli
+        or used["ram"] + host.memory_mib > ground.node.memory_mib
+        or used["disk"] + host.disk_mib > ground.node.disk_mib
+    ):
+        raise Stale(node=ground.node.uid, why="its CPU, memory or disk are taken")
+
+
+def _write(
+    ground: Ground,
+    placed: Placed,
+    slices: list[Slice],
+    taken: list[levels.Taken],
+    actor: Actor,
+) -> Placement:
+    """Attempt, placement, holds; the workload is placed; the node has a newer wish to read."""
+    workload, node = ground.workload, ground.node
+    attempt = Attempt.objects.create(
+        workload=workload, number=workload.attempts_made + 1, node=node
+    )
+    placement = Placement.objects.create(
+        attempt=attempt,
+        partition_id=placed.partition,
+        entitled=not placed.borrowed,
+        opened_at=now(),
+        quota_taken=taken,
+    )
+    Hold.objects.bulk_create(_holds(ground, placed, slices, placement))
+    Promise.objects.filter(workload=workload).delete()
+    words = {"attempt": attempt.number, "node": node.uid, "placement": placement.uid}
+    move(
+        workload,
+        WorkloadState.PLACED,
+        actor=actor,
+        changes={"attempts_made": attempt.number, "waits": None, "not_before": None},
+        told=words,
+    )
+    record(
+        EventKind.PLACEMENT_OPENED,
+        placement,
+        actor=actor,
+        project=workload.project,
+        workload=workload.uid,
+        node=node.uid,
+        attempt=attempt.uid,
+        slices=[row.uid for row in slices],
+        backfilled=placed.backfilled,
+    )
+    _next_generation(node)
+    return placement
+
+
+def _holds(ground: Ground, placed: Placed, slices: list[Slice], placement: Placement) -> list[Hold]:
+    node, trust = ground.node, ground.workload.project.trust_group_id
+    fenced = node.identity and node.fence
+    holds = [
+        Hold(
+            placement=placement,
+            slice=row,
+            card_id=row.card_id,
+            node=node,
+            mode=row.mode,
+            isolation=row.isolation,
+            trust=trust,
+            fenced=fenced,
+            held=open_hold(row.pk),
+            equivalents_micro=row.equivalents_micro,
+            memory_mib=row.memory_mib,
+            compute_milli=row.compute_milli,
+        )
+        for row in slices
+    ]
+    (host,) = placed.hosts
+    share = Hold(
+        placement=placement,
+        node=node,
+        mode="host",
+        isolation=Isolation.NONE,
+        trust=trust,
+        fenced=fenced,
+        held=open_hold(None),
+        cpu_milli=host.cpu_milli,
+        ram_mib=host.memory_mib,
+        disk_mib=host.disk_mib,
+    )
+    return [*holds, share]
+
+
+def _next_generation(node: Node) -> int:
+    """Number a newer wish for the node, and wake its agent after commit; the number it gets."""
+    node_wish(node_id=node.pk, uid=node.uid)
+    return node.generation + 1
+
+
+def node_wish(*, node_id: int, uid: str) -> None:
+    """What is wanted of a node has changed: one generation more, and its agent is woken."""
+    Node.objects.filter(pk=node_id).update(generation=F("generation") + 1)
+    wake_node(uid)
