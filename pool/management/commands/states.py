@@ -52,7 +52,8 @@ def drawn() -> str:
 
 
 def _machine(one: Lifecycle[Any]) -> str:
-    order: list[StrEnum] = list(type(one.first))
+    kind: type[StrEnum] = type(one.first)
+    order = list(kind)
     arrows = [f"    [*] --> {state}" for state in order if state in {one.first, *one.also_first}]
     for state in order:
         arrows += [f"    {state} --> {after}" for after in order if after in one.moves[state]]

@@ -1,0 +1,1 @@
+"""Tests of `manage.py up` and what it stands on."""
