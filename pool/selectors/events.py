@@ -1,0 +1,47 @@
+"""Reading the log after a cursor, without ever passing over an event that commits late."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from django.db import connection
+
+from pool.lifecycle.events import EventKind
+
+_AFTER = """
+SELECT epoch, xact, id, kind, subject FROM pool_event
+WHERE (epoch, xact, id) > (%s, %s, %s)
+  AND xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+ORDER BY epoch, xact, id
+LIMIT %s
+"""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """A place in the log: everything up to and with it has been read."""
+
+    epoch: int = 0
+    xact: int = 0
+    event: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The next stretch of the log: the subjects of the wanted kinds in order, and where it ends."""
+
+    subjects: tuple[tuple[EventKind, str], ...]
+    place: Place
+    full: bool
+
+
+def events_after(*, place: Place, kinds: Collection[EventKind], limit: int = 2000) -> Page:
+    """At most `limit` events after `place`, of which only the wanted kinds are handed on.
+
+    Nothing is read that a transaction still open could precede: ids are not given in the order
+    of commits. `full` says that more may be there.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_AFTER, [place.epoch, place.xact, place.event, limit])
+        rows = cursor.fetchall()
+    wanted = tuple((EventKind(kind), subject) for *_, kind, subject in rows if kind in kinds)
+    return Page(wanted, Place(*rows[-1][:3]) if rows else place, len(rows) == limit)
