@@ -4,8 +4,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import connection
+from django.db.models import Q, QuerySet
 
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import Role
+from pool.models.events import Event
+from pool.selectors.memberships import Standing
 
 _AFTER = """
 SELECT epoch, xact, id, kind, subject FROM pool_event
@@ -45,3 +49,15 @@ def events_after(*, place: Place, kinds: Collection[EventKind], limit: int = 200
         rows = cursor.fetchall()
     wanted = tuple((EventKind(kind), subject) for *_, kind, subject in rows if kind in kinds)
     return Page(wanted, Place(*rows[-1][:3]) if rows else place, len(rows) == limit)
+
+
+def event_list(*, standing: Standing) -> QuerySet[Event]:
+    """What happened where the person leads or administers, newest first.
+
+    People read it, in the order of ids: it may miss what commits late, so nothing follows it.
+    """
+    rows = Event.objects.order_by("-pk")
+    if standing.platform:
+        return rows
+    led = Q(project_id__in=standing.in_projects(Role.LEAD))
+    return rows.filter(led | Q(organization_id__in=standing.in_organizations(Role.ORG_ADMIN)))

@@ -3,16 +3,19 @@
 import json
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods
 from django_htmx.middleware import HtmxDetails
 
+from pool.errors import PoolError
 from pool.models.users import User
 from pool.selectors.memberships import Standing, standing
 
@@ -31,7 +34,7 @@ View = Callable[..., HttpResponse]
 def page(*methods: str) -> Callable[[View], View]:
     """A view for people who are logged in; answers are never kept by caches.
 
-    A lost login sends the whole browser to the login page, also when htmx asked for a part of a page.
+    A lost login sends the whole browser to the login page, also when htmx asked for a part.
     """
 
     def around(view: View) -> View:
@@ -89,3 +92,22 @@ def _to_login(request: HttpRequest) -> HttpResponse:
         target = f"{reverse('account_login')}?next={back}"
         return HttpResponse(status=401, headers={"HX-Redirect": target})
     return redirect_to_login(request.get_full_path())
+
+
+def refusal_as_toast(view: View) -> View:
+    """A refusal of the pool becomes a short word beside the page, with its own status."""
+
+    @wraps(view)
+    def inner(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return view(request, *args, **kwargs)
+        except PoolError as refused:
+            if refused.status == HTTPStatus.NOT_FOUND:
+                raise Http404 from refused
+            if request.htmx:
+                response = HttpResponse(status=refused.status, headers={"HX-Reswap": "none"})
+                return toast(response, "warning", str(refused))
+            messages.warning(request, str(refused))
+            return go(request, request.headers.get("Referer", "/"))
+
+    return inner

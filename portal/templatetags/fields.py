@@ -1,4 +1,4 @@
-"""Form fields drawn as the design wants them, with errors tied to their field for screen readers."""
+"""Form fields as the design wants them, with hint and error tied to them for screen readers."""
 
 from django import template
 from django.forms import BoundField, CheckboxInput, Select

@@ -7,7 +7,9 @@ from babel.numbers import format_currency, format_decimal
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, gettext, ngettext
+from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
+
+from pool.models.workloads import Attempt, Workload
 
 register = template.Library()
 
@@ -73,6 +75,12 @@ def cards(micro: int | None) -> str:
 
 
 @register.filter
+def cards_number(micro: int | None) -> str:
+    """Millionths of a card as a bare number, beside one that names the unit."""
+    return _unknown() if micro is None else _number(micro / 1_000_000, 2)
+
+
+@register.filter
 def cores(milli: int | None) -> str:
     """Thousandths of a core shown as cores."""
     if milli is None:
@@ -100,6 +108,20 @@ def duration(seconds: float | None) -> str:
     first = next((i for i, (n, _) in enumerate(parts) if n), 3)
     shown = [text % {"n": n} for n, text in parts[first : first + 2] if n]
     return " ".join(shown) or gettext("%(n)s s") % {"n": 0}
+
+
+@register.filter
+def ran_seconds(run: Workload | Attempt) -> float | None:
+    """How long a workload's last or an attempt's run took, once it has ended."""
+    if run.started_at is None or run.ended_at is None:
+        return None
+    return (run.ended_at - run.started_at).total_seconds()
+
+
+@register.filter
+def card_hours(card_seconds: float | None) -> str:
+    """Card-seconds as bare card-hours, beside a word that names the unit."""
+    return _unknown() if card_seconds is None else _number(card_seconds / 3600, 3)
 
 
 @register.filter
@@ -149,3 +171,38 @@ def bar(value: int | None, limit: int | None, more: int = 0, label: str = "") ->
         taken,
         after,
     )
+
+
+UNITS = {
+    "cards_micro": (gettext_lazy("cards"), cards),
+    "memory_mib": (gettext_lazy("card memory"), gib),
+    "compute_milli": (gettext_lazy("card compute"), percent),
+    "card_seconds": (gettext_lazy("card-hours"), card_hours),
+    "cpu_milli": (gettext_lazy("cores"), cores),
+    "ram_mib": (gettext_lazy("host memory"), gib),
+    "disk_mib": (gettext_lazy("disk"), gib),
+    "workloads": (gettext_lazy("workloads"), number),
+}
+KINDS = {
+    "limit": gettext_lazy("at most at once"),
+    "allowance": gettext_lazy("without asking"),
+    "entitlement": gettext_lazy("promised by leases"),
+}
+
+
+@register.filter
+def quota_kind(kind: str) -> str:
+    """What kind of limit a quota row is."""
+    return str(KINDS.get(kind, kind))
+
+
+@register.filter
+def quota_unit(unit: str) -> str:
+    """What a quota row counts."""
+    return str(UNITS[unit][0]) if unit in UNITS else unit
+
+
+@register.simple_tag
+def amount(value: int, unit: str) -> str:
+    """A level or limit with its unit."""
+    return UNITS[unit][1](value) if unit in UNITS else number(value)

@@ -9,11 +9,15 @@
     let heard = 0;
     let lastEvent = 0;
     let leaving = false;
+    const poked = new Set();
 
     function topics() {
         const found = new Set();
         document.querySelectorAll("[data-live]").forEach(function (element) {
             found.add(element.dataset.live);
+        });
+        document.querySelectorAll("[data-live-poke]").forEach(function (element) {
+            found.add(element.dataset.livePoke);
         });
         document.querySelectorAll("[data-log]").forEach(function (element) {
             if (element.dataset.done !== "1") {
@@ -65,6 +69,17 @@
         document.querySelectorAll(wanted).forEach(act);
     }
 
+    // Lists with filters of their own ask again by themselves; the first snapshot tells nothing new.
+    function poke(message) {
+        const known = poked.has(message.topic);
+        poked.add(message.topic);
+        if (known) {
+            each("live-poke", message.topic, function (element) {
+                window.htmx.trigger(element, "gpupool:poke");
+            });
+        }
+    }
+
     function take(message) {
         if (message.event) {
             lastEvent = Math.max(lastEvent, message.event);
@@ -75,6 +90,7 @@
             each("live", message.topic, function (element) {
                 swap(element, message.html);
             });
+            poke(message);
         } else if (typeof message.text === "string") {
             each("log", message.topic, function (element) {
                 log(element, message);

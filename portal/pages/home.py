@@ -1,0 +1,84 @@
+"""The first page: what needs one's word, one's work, what could start now, limits, spend."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from billing.selectors.usage import months
+from pool.clock import now
+from pool.lifecycle.requests import RequestState
+from pool.lifecycle.roles import QuotaKind, QuotaUnit, Role
+from pool.lifecycle.workloads import WorkloadState
+from pool.models.quotas import Quota
+from pool.models.users import User
+from pool.selectors.capacity import fits_now
+from pool.selectors.leases import active_leases
+from pool.selectors.memberships import Standing
+from pool.selectors.nodes import node_map
+from pool.selectors.quotas import quota_list
+from pool.selectors.requests import approval_list, request_list
+from pool.selectors.templates import usable_templates
+from pool.selectors.workloads import workload_list
+from portal.pages.htmx import HtmxRequest, page
+
+RECENT = timedelta(hours=24)
+ENDS_SOON = timedelta(days=3)
+SHOWN = 8
+
+
+@page("GET")
+def index(request: HtmxRequest) -> HttpResponse:
+    """The whole page; its live part is `_live.html`."""
+    context = live_context(user=request.user, standing=request.standing)
+    context["templates"] = usable_templates(standing=request.standing)[:4]
+    return render(request, "pages/home/index.html", context)
+
+
+def live_context(*, user: User, standing: Standing) -> dict[str, Any]:
+    """What changes while one looks; a constant number of queries."""
+    mine = workload_list(standing=standing).filter(owner=user)
+    fresh = Q(ended_at=None) | Q(ended_at__gte=now() - RECENT)
+    return {
+        "standing": standing,
+        "needs": _needs_you(user=user, standing=standing),
+        "workloads": list(mine.filter(fresh)[:SHOWN]),
+        "ever": mine.exists(),
+        "fits": fits_now(nodes=node_map()),
+        "quotas": _card_quotas(standing),
+        "months": months(standing=standing) if _pays(standing) else [],
+    }
+
+
+def _needs_you(*, user: User, standing: Standing) -> dict[str, Any]:
+    """Everything that waits for this person, each with a page where it can be answered."""
+    requests = request_list(standing=standing)
+    mine = workload_list(standing=standing).filter(owner=user)
+    soon = active_leases(standing=standing).filter(
+        request__requester=user, valid__endswith__lte=now() + ENDS_SOON
+    )
+    found: dict[str, Any] = {
+        "approvals": [],
+        "returned": list(requests.filter(requester=user, state=RequestState.RETURNED)[:5]),
+        "failed": list(mine.filter(state=WorkloadState.FAILED, ended_at__gte=now() - RECENT)[:5]),
+        "leases": list(soon[:5]),
+    }
+    if standing.decides:
+        found["approvals"] = list(approval_list(standing=standing).exclude(requester=user)[:5])
+    found["any"] = any(found.values())
+    return found
+
+
+def _card_quotas(standing: Standing) -> list[Quota]:
+    """Rows that count cards, of the person's own projects: what is held of what may be held."""
+    rows = quota_list(standing=standing).filter(
+        unit=QuotaUnit.CARDS_MICRO, project__isnull=False, user=None
+    )
+    kinds = [QuotaKind.LIMIT, QuotaKind.ALLOWANCE]
+    return list(rows.filter(kind__in=kinds, limit_value__gt=0)[:SHOWN])
+
+
+def _pays(standing: Standing) -> bool:
+    return standing.decides or bool(standing.in_organizations(Role.BILLING_READER))

@@ -1,0 +1,60 @@
+"""The pool drawn to scale, and one card in a drawer."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from pool.lifecycle.roles import Role
+from pool.models.workloads import Workload
+from pool.selectors.capacity import fits_now, room_on
+from pool.selectors.memberships import Standing
+from pool.selectors.nodes import card_list, node_map
+from pool.selectors.offers import card_facts
+from portal.pages.drawing import drawn, racks
+from portal.pages.htmx import HtmxRequest, page
+
+
+@page("GET")
+def index(request: HtmxRequest) -> HttpResponse:
+    """Nodes → cards → slices; the live part is `_live.html`."""
+    return render(request, "pages/map/index.html", live_context(standing=request.standing))
+
+
+@page("GET")
+def card(request: HtmxRequest, uid: str) -> HttpResponse:
+    """One card: what it is, what lies on it, what it could still give."""
+    found = get_object_or_404(card_list(), uid=uid)
+    context = {
+        "card": found,
+        "facts": card_facts(found),
+        "drawn": drawn(found, knows(request.standing)),
+        "room": room_on(found),
+    }
+    return render(request, "pages/map/_card.html", context)
+
+
+def live_context(*, standing: Standing) -> dict[str, Any]:
+    """The drawing and the strip above it; the same for everybody with the same projects."""
+    nodes = list(node_map())
+    return {
+        "racks": racks(nodes=nodes, knows=knows(standing)),
+        "fits": fits_now(nodes=nodes),
+        "standing": standing,
+    }
+
+
+def knows(standing: Standing) -> Callable[[Workload], bool]:
+    """Whose names this person may read on the map."""
+    projects = standing.in_projects(Role.LEAD, Role.MEMBER, Role.VIEWER)
+    organizations = standing.in_organizations(Role.ORG_ADMIN)
+
+    def judge(workload: Workload) -> bool:
+        return (
+            standing.platform
+            or workload.project_id in projects
+            or workload.project.organization_id in organizations
+        )
+
+    return judge

@@ -1,0 +1,139 @@
+"""Pages about workloads: the list, one of them, its log, stopping it."""
+
+import json
+import shlex
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from pool.services.workloads import workload_stop
+
+from billing.selectors.usage import workload_cost
+from pool.events import Actor
+from pool.lifecycle.workloads import ENDED, HOLDING
+from pool.models.placements import Hold
+from pool.models.workloads import Attempt, Workload
+from pool.selectors.logs import LogPart, log_after, log_tail
+from pool.selectors.memberships import Standing
+from pool.selectors.tenants import project_list
+from pool.selectors.workloads import attempt_list, workload_filter, workload_list
+from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
+from portal.pages.lists import newest_first
+from portal.pages.series import usage_series
+
+
+@page("GET")
+def index(request: HtmxRequest) -> HttpResponse:
+    """Everything the person may see, newest first; htmx asks for the rows alone."""
+    asked = {name: request.GET.get(key, "") for name, key in _FILTERS.items()}
+    rows = workload_filter(workload_list(standing=request.standing), **asked)
+    context = {
+        "page": newest_first(request, rows),
+        "standing": request.standing,
+        "projects": project_list(standing=request.standing),
+        "groups": _groups(),
+        "state": asked["group"],
+        "project": asked["project"],
+        "text": asked["text"],
+        "filtered": any(asked.values()),
+    }
+    return fragment(request, "pages/workloads/index.html", "pages/workloads/_rows.html", context)
+
+
+@page("GET")
+def detail(request: HtmxRequest, uid: str) -> HttpResponse:
+    """One workload: what it does, what it did, what it cost."""
+    workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
+    context = live_context(workload, standing=request.standing, user_pk=request.user.pk)
+    attempts: list[Attempt] = context["attempts"]
+    context |= {
+        "standing": request.standing,
+        "command": shlex.join(workload.command),
+        "log": log_tail(attempt=attempts[0]) if attempts else LogPart("", 0, 0),
+        "ended": workload.state in ENDED,
+        "series": usage_series(attempts[0], workload, context["holds"]) if attempts else {},
+        "rest": as_rest(workload),
+    }
+    return render(request, "pages/workloads/detail.html", context)
+
+
+@page("POST")
+@refusal_as_toast
+def stop(request: HtmxRequest, uid: str) -> HttpResponse:
+    """Stop what runs, cancel what waits."""
+    workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
+    workload_stop(workload=workload, user=request.user, actor=Actor.of(request.user))
+    return go(request, reverse("workload", args=[workload.uid]))
+
+
+@page("GET")
+def log(request: HtmxRequest, uid: str) -> HttpResponse | StreamingHttpResponse:
+    """The newest attempt's whole log as a text file."""
+    workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
+    attempt = attempt_list(workload=workload).first()
+    parts = _whole_log(attempt) if attempt else iter(())
+    response = StreamingHttpResponse(parts, content_type="text/plain; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{workload.uid}.log"'
+    return response
+
+
+def live_context(workload: Workload, *, standing: Standing, user_pk: int | None) -> dict[str, Any]:
+    """What the part of the page that follows the workload shows."""
+    attempts = list(attempt_list(workload=workload))
+    mine = workload.owner_id == user_pk or standing.leads(workload.project)
+    stopping = workload.state == "stopping"
+    return {
+        "workload": workload,
+        "attempts": attempts,
+        "holds": _holds(attempts),
+        "held": workload.state in HOLDING,
+        "cost": workload_cost(workload=workload),
+        "may_stop": mine and workload.state not in ENDED and not stopping,
+    }
+
+
+def as_rest(workload: Workload) -> str:
+    """The call that would run the same again."""
+    body = {
+        "kind": workload.kind,
+        "project": workload.project.slug,
+        "template": workload.template_version.template.slug,
+        "name": workload.name,
+        "command": workload.command,
+        "expected_seconds": workload.expected_seconds,
+    }
+    sent = shlex.quote(json.dumps(body, ensure_ascii=False))
+    headers = "-H 'Authorization: Bearer '\"$TOKEN\" -H 'Content-Type: application/json'"
+    return f'curl -X POST "$URL/api/v1/workloads/" {headers} -d {sent}'
+
+
+def _holds(attempts: list[Attempt]) -> list[Hold]:
+    if not attempts:
+        return []
+    return [hold for placed in attempts[0].placements.all() for hold in placed.holds.all()]
+
+
+def _whole_log(attempt: Attempt) -> Any:
+    offset = 0
+    while True:
+        part = log_after(attempt=attempt, offset=offset, chunks=16)
+        if not part.text:
+            return
+        if part.start > offset:
+            yield _("\n[… %(n)d bytes were not kept …]\n") % {"n": part.start - offset}
+        yield part.text
+        offset = part.end
+
+
+_FILTERS = {"group": "state", "project": "project", "text": "q"}
+
+
+def _groups() -> list[tuple[str, str]]:
+    return [
+        ("", _("All")),
+        ("waiting", _("Waiting")),
+        ("running", _("Running")),
+        ("ended", _("Ended")),
+    ]

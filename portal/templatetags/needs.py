@@ -1,0 +1,192 @@
+"""Needs, places and reasons in plain words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+
+from pool.models.templates import Template
+from portal.templatetags.units import gigabytes, mib, number, percent
+
+register = template.Library()
+
+MODES = {
+    "whole": gettext_lazy("whole card"),
+    "mig": gettext_lazy("MIG slice"),
+    "vgpu": gettext_lazy("virtual GPU"),
+    "mps": gettext_lazy("shared by processes (MPS)"),
+    "timeslice": gettext_lazy("shared in turns"),
+    "vnpu": gettext_lazy("Ascend vNPU"),
+    "amd_partition": gettext_lazy("AMD partition"),
+    "host": gettext_lazy("CPU and memory only"),
+}
+ISOLATION = {
+    "hardware": gettext_lazy("kept apart by hardware"),
+    "software": gettext_lazy("kept apart by software"),
+    "process": gettext_lazy("one fault can end all neighbours"),
+    "none": gettext_lazy("memory is not kept apart"),
+    "unknown": gettext_lazy("how well it is kept apart is not known"),
+}
+EXIT = {
+    "finished": gettext_lazy("finished by itself"),
+    "own_error": gettext_lazy("ended by its own error"),
+    "oom_card": gettext_lazy("out of card memory"),
+    "oom_host": gettext_lazy("out of host memory"),
+    "limit": gettext_lazy("passed a limit"),
+    "cancelled": gettext_lazy("cancelled"),
+    "stopped": gettext_lazy("stopped by a person"),
+    "preempted": gettext_lazy("gave way to other work"),
+    "reclaimed": gettext_lazy("stopped because it was idle"),
+    "neighbour": gettext_lazy("hit by a neighbour's fault"),
+    "start_failed": gettext_lazy("could not be started"),
+    "node_stopped": gettext_lazy("its node was stopped"),
+    "node_lost": gettext_lazy("its node was lost"),
+    "fenced": gettext_lazy("stopped because its node was cut off"),
+    "killed": gettext_lazy("killed from outside"),
+}
+
+
+@register.simple_tag
+def template_name(one: Template) -> str:
+    """A template's name in the reader's language."""
+    return one.name_zh if _chinese() and one.name_zh else one.name
+
+
+@register.simple_tag
+def template_text(one: Template) -> str:
+    """A template's description in the reader's language."""
+    return one.description_zh if _chinese() and one.description_zh else one.description
+
+
+def _chinese() -> bool:
+    return (get_language() or "").startswith("zh")
+
+
+PRIORITY = {
+    "critical": gettext_lazy("critical"),
+    "high": gettext_lazy("high"),
+    "normal": gettext_lazy("normal"),
+    "low": gettext_lazy("low"),
+    "scavenger": gettext_lazy("only when idle"),
+}
+
+
+@register.filter
+def priority_words(priority: str) -> str:
+    """A priority class."""
+    return str(PRIORITY.get(priority, priority))
+
+
+@register.filter
+def mode_words(mode: str) -> str:
+    """How the card is shared."""
+    return str(MODES.get(mode, mode))
+
+
+@register.filter
+def isolation_words(isolation: str) -> str:
+    """What keeps neighbours apart."""
+    return str(ISOLATION.get(isolation, isolation))
+
+
+@register.filter
+def exit_words(reason: str) -> str:
+    """Why an attempt ended."""
+    return str(EXIT.get(reason, reason))
+
+
+@register.filter
+def need_words(need: Mapping[str, Any]) -> str:
+    """A need in one phrase: "2 × 20 GB + 30 %", "1 whole card", "3g.40gb"."""
+    parts = int(need.get("parts", 1) or 0)
+    if parts == 0:
+        return _("CPU only")
+    if need.get("whole"):
+        whole = ngettext("%(n)d whole card", "%(n)d whole cards", parts) % {"n": parts}
+        return _with_labels(whole, need)
+    one = _one_part(need)
+    return _with_labels(one if parts == 1 else f"{parts} × {one}", need)
+
+
+def _one_part(need: Mapping[str, Any]) -> str:
+    if need.get("profile"):
+        return str(need["profile"])
+    if need.get("share_milli"):
+        return _("%(share)s of a card") % {"share": number(need["share_milli"] / 1000, 2)}
+    sizes = []
+    if need.get("memory_gb"):
+        sizes.append(gigabytes(need["memory_gb"]))
+    if need.get("memory_mib"):
+        sizes.append(mib(need["memory_mib"]))
+    if need.get("compute_milli"):
+        sizes.append(percent(need["compute_milli"]))
+    return " + ".join(sizes) or _("any part of a card")
+
+
+def _with_labels(words: str, need: Mapping[str, Any]) -> str:
+    labels = [str(one) for one in need.get("labels") or ()]
+    return (
+        _("%(what)s of %(cards)s") % {"what": words, "cards": " / ".join(labels)}
+        if labels
+        else words
+    )
+
+
+REASONS = {
+    "held_back": gettext_lazy("it is held back: %(detail)s"),
+    "access": gettext_lazy("the project may not use any partition that has such cards"),
+    "vendor": gettext_lazy("no card of the right make is there"),
+    "model": gettext_lazy("no card of the right model is there"),
+    "capability": gettext_lazy("no card can do what it needs"),
+    "health": gettext_lazy("the right cards are closed, silent or ill"),
+    "node_failed_it": gettext_lazy("the nodes that are left have failed it before"),
+    "mode": gettext_lazy("no card here may be shared in the way it needs"),
+    "isolation": gettext_lazy("the free parts lie beside work it may not share a card with"),
+    "ceiling": gettext_lazy("this kind of work already has its part of every card"),
+    "memory": gettext_lazy("no card has enough free memory"),
+    "compute": gettext_lazy("no card has enough free compute"),
+    "layout": gettext_lazy("the free parts do not lie together"),
+    "cpu": gettext_lazy("no node has enough free cores"),
+    "host_memory": gettext_lazy("no node has enough free host memory"),
+    "disk": gettext_lazy("no node has enough free disk"),
+    "storage": gettext_lazy("its data lies on no node with room"),
+    "topology": gettext_lazy("not enough linked cards are free together"),
+    "licence": gettext_lazy("all licence seats are taken"),
+    "quota": gettext_lazy("the project already holds its limit"),
+    "maintenance": gettext_lazy("it would run into a maintenance window"),
+    "reserved": gettext_lazy("the free cards are reserved"),
+    "behind": gettext_lazy("others are before it in the queue"),
+    "round_full": gettext_lazy("it is looked at in a moment"),
+    "impossible": gettext_lazy("no card in the pool could ever hold it"),
+}
+UNITS = {
+    "memory_mib": mib,
+    "compute_milli": percent,
+    "cpu_milli": lambda value: _("%(n)s cores") % {"n": number(value / 1000, 1)},
+    "host_memory_mib": mib,
+    "disk_mib": mib,
+    "card_micro": lambda value: _("%(n)s cards") % {"n": number(value / 1_000_000, 2)},
+}
+
+
+@register.filter
+def why_words(waits: Mapping[str, Any] | None) -> str:
+    """Why it waits, with the exact shortage where there is one."""
+    if not waits:
+        return _("it was just put in the queue")
+    text = REASONS.get(str(waits.get("reason", "")), "")
+    words = (
+        str(text) % {"detail": waits.get("detail", "")} if text else str(waits.get("detail", ""))
+    )
+    shortage = waits.get("shortage")
+    if isinstance(shortage, Mapping) and shortage.get("needed") is not None:
+        words += _short(shortage)
+    return words
+
+
+def _short(shortage: Mapping[str, Any]) -> str:
+    unit = UNITS.get(str(shortage.get("unit", "")), number)
+    found = {"needed": unit(shortage["needed"]), "free": unit(shortage.get("free"))}
+    return " (" + _("needs %(needed)s, the best place has %(free)s") % found + ")"
