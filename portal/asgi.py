@@ -1,6 +1,7 @@
 """HTTP and sockets of the web process."""
 
 import os
+import warnings
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
@@ -8,6 +9,8 @@ from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 from django.urls import path
 
+# WhiteNoise hands Django a plain iterator; under ASGI Django warns of that for every file.
+warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronous iterators")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings.local")
 http = get_asgi_application()
 

@@ -21,7 +21,7 @@ REST_FRAMEWORK: dict[str, Any] = {
 SPECTACULAR_SETTINGS: dict[str, Any] = {
     "TITLE": "GPU pool",
     "VERSION": "1",
-    "DESCRIPTION": "Ask for a share of a card, a slice or whole cards; follow it; see what it costs.",
+    "DESCRIPTION": "Ask for a share of a card, a slice or cards; follow it; see what it costs.",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

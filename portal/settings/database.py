@@ -6,7 +6,7 @@ from portal.settings import env
 
 
 def databases() -> dict[str, Any]:
-    """One database. `GPUPOOL_ROLE` says which process asks: web pools, worker keeps, others open."""
+    """One database. `GPUPOOL_ROLE` says who asks: web pools, a worker keeps, others open anew."""
     found = env.database()
     if not found:
         found = {"ENGINE": "django.db.backends.postgresql", "NAME": "", "OPTIONS": {}}

@@ -1,8 +1,8 @@
 """Typed reads of the environment; nothing else in the project reads os.environ.
 
-Where `DATABASE_URL` or `REDIS_URL` is absent, the connection file that `manage.py up` leaves in its
-data folder is read, so that other commands work beside a running stack. With neither, settings still
-import: commands that need no database run anywhere.
+Where `DATABASE_URL` or `REDIS_URL` is absent, the connection file that `manage.py up` leaves in
+its data folder is read, so that other commands work beside a running stack. With neither, settings
+still import: commands that need no database run anywhere.
 """
 
 import json
@@ -60,7 +60,7 @@ def names(name: str) -> list[str]:
 
 
 def data_dir() -> Path:
-    """The data folder of the embedded stack (`GPUPOOL_DATA_DIR`, default `.data` in the project)."""
+    """The embedded stack's data folder: `GPUPOOL_DATA_DIR`, by default `.data` in the project."""
     return Path(text("GPUPOOL_DATA_DIR") or ROOT / ".data").absolute()
 
 
@@ -119,6 +119,6 @@ def database() -> dict[str, Any]:
 
 
 def redis() -> RedisAddress:
-    """The broker, channel layer and fast cache; an address where nothing listens when none is set."""
+    """Broker, channel layer and fast cache; an address where nothing listens when none is set."""
     url = text("REDIS_URL") or str(connection().get("redis_url", ""))
     return RedisAddress(url or "redis://127.0.0.1:1/0")
