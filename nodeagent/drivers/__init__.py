@@ -1,1 +1,1 @@
-"""Vendors' cards behind one shape."""
+"""How the agent talks to cards: one package per vendor behind one protocol."""

@@ -1,0 +1,147 @@
+"""`python -m nodeagent`: the agent of one node, or of every node of a simulated fleet."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+from nodeagent import doctor
+from nodeagent.agent import Agent
+from nodeagent.config import BadConfig, Config, host_name, parse
+from nodeagent.drivers import choose
+from nodeagent.drivers.base import Driver
+from nodeagent.drivers.simulated.fleet import BadFleet, SimulatedNode, find_node, read_fleet
+from nodeagent.enrol import Enrolment
+from nodeagent.link import Link
+from nodeagent.runners.accounts import blocked_at
+from nodeagent.runners.environment import tools_folder
+from nodeagent.runners.process import ProcessRunner
+
+log = logging.getLogger("nodeagent")
+
+BAD_USE = 2
+
+
+def build(config: Config, node: SimulatedNode | None) -> Agent:
+    """One agent with all its parts.
+
+    Raises:
+        BadConfig: a folder cannot be used.
+    """
+    name = node.name if node is not None else config.node or host_name()
+    state = config.state_dir / name if config.all_nodes else config.state_dir
+    work = _work_root(config.work_dir)
+    _make(state, 0o700)
+    driver: Driver
+    if node is None:
+        driver = choose.real(state)
+    else:
+        driver = choose.simulated(node, state, config.faults)
+    tools = tools_folder(work, ("/usr/bin/python3", "/usr/local/bin/python3", sys.executable))
+    return Agent(
+        name=name,
+        driver=driver,
+        runner=ProcessRunner(state, work, tools),
+        link=Link(config.portal, ca=config.ca),
+        state_dir=state,
+        enrolment=Enrolment(
+            state, config.token_of(name), {} if node is None else node.labels, config.observe
+        ),
+    )
+
+
+def agents(config: Config) -> list[Agent]:
+    """Every agent that this process is to be.
+
+    Raises:
+        BadConfig, BadFleet
+    """
+    if not config.simulated:
+        return [build(config, None)]
+    nodes = read_fleet(config.fleet)
+    if config.all_nodes:
+        return [build(config, node) for node in nodes]
+    if not config.node:
+        raise BadConfig("--fleet needs --node NAME or --all-nodes")
+    return [build(config, find_node(nodes, config.node))]
+
+
+def _make(folder: Path, mode: int) -> None:
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as failure:
+        raise BadConfig(f"folder {folder}: {failure}") from failure
+
+
+def _work_root(folder: Path) -> Path:
+    _make(folder, 0o711)
+    if os.geteuid() == 0:
+        folder.chmod(0o711)
+        blocked = blocked_at(folder)
+        if blocked is not None:
+            raise BadConfig(f"--work-dir {folder}: job accounts cannot pass {blocked}")
+    return folder
+
+
+async def serve(config: Config, made: list[Agent]) -> int:
+    """Run until a signal asks to stop; a second one ends at once."""
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+
+    def on_signal() -> None:
+        if asked.is_set():
+            os._exit(1)
+        asked.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal)
+    running = [asyncio.create_task(agent.run()) for agent in made]
+    stop = asyncio.create_task(asked.wait())
+    done, _ = await asyncio.wait([*running, stop], return_when=asyncio.FIRST_COMPLETED)
+    if config.stop_workloads and stop in done:
+        await asyncio.gather(*(agent.stop_workloads(config.grace_s) for agent in made))
+    for task in running:
+        task.cancel()
+    ends = await asyncio.gather(*running, return_exceptions=True)
+    for agent in made:
+        await agent.close()
+    failures = [end for end in ends if not isinstance(end, asyncio.CancelledError) and end]
+    for failure in failures:
+        log.error("the agent failed", exc_info=failure)
+    stop.cancel()
+    return 1 if failures else 0
+
+
+async def _doctor(config: Config) -> int:
+    findings = await doctor.examine(config)
+    for one in findings:
+        sys.stdout.write(f"{'ok ' if one.ok else 'BAD'} {one.what}: {one.words}\n")
+    return 0 if all(one.ok for one in findings) else 1
+
+
+def main() -> int:
+    """Exit code 0 after an orderly stop, 2 for bad use, 1 for a failure."""
+    try:
+        action, config = parse(sys.argv[1:], os.environ)
+        logging.basicConfig(
+            level=config.log_level,
+            format="%(asctime)s %(levelname)s %(message)s",
+            stream=sys.stderr,
+        )
+        logging.getLogger("httpx").setLevel(logging.WARNING)
+        if action == "doctor":
+            return asyncio.run(_doctor(config))
+        return asyncio.run(_run(config))
+    except (BadConfig, BadFleet) as bad:
+        sys.stderr.write(f"nodeagent: {bad}\n")
+        return BAD_USE
+
+
+async def _run(config: Config) -> int:
+    return await serve(config, agents(config))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,312 @@
+"""The loop of one node: pull the wish, compare with what is, act, report. Level-triggered throughout."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Coroutine
+from pathlib import Path
+
+from nodeagent import clock, enrol
+from nodeagent.drivers.base import Driver
+from nodeagent.execute import Executor
+from nodeagent.link import BackOff, CutOff, Link, pause
+from nodeagent.logs import Logs
+from nodeagent.protocol.report import Outcome, Report
+from nodeagent.protocol.vocabulary import ExitReason
+from nodeagent.reconcile import Found, Step, WorkSeen, steps
+from nodeagent.runners.base import Runner
+from nodeagent.telemetry import READ_EVERY_S, ROW_S, Telemetry
+from nodeagent.wish import Wish
+
+log = logging.getLogger(__name__)
+
+PULL_EVERY_S = 10.0
+REPORT_EVERY_S = 10.0
+KEPT_OUTCOMES = 1000
+
+
+class Agent:
+    """One node. It has no module state: a process may hold many."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        driver: Driver,
+        runner: Runner,
+        link: Link,
+        state_dir: Path,
+        enrolment: enrol.Enrolment,
+    ) -> None:
+        self.name = name
+        self.driver = driver
+        self.runner = runner
+        self.link = link
+        self.enrolment = enrolment
+        self.wish = Wish(state_dir / "wish.json")
+        self.telemetry = Telemetry()
+        self.logs = Logs(runner, link)
+        self.executor = Executor(driver, runner, {})
+        self.draining = False
+        self._boot = ""
+        self._reached = (0, 0)
+        self._running: dict[Step, asyncio.Task[None]] = {}
+        self._outcomes: list[Outcome] = []
+        self._pull = asyncio.Event()
+        self._act = asyncio.Event()
+        self._tell = asyncio.Event()
+        self._begun = asyncio.Event()
+        self._welcome = asyncio.Event()
+
+    async def run(self) -> None:
+        """Run until cancelled. Adoption and the wish on disk come before the portal does."""
+        await self.driver.open()
+        self._boot = self.driver.boot_id()
+        self.executor.cards = {card.uuid: card for card in await self.driver.inventory()}
+        self.runner.changed = self._on_change
+        await self.runner.adopt()
+        self._act.set()
+        loops = (self._greet, self._listen, self._pull_loop, self._act_loop)
+        loops += (self._report_loop, self._sample_loop)
+        async with asyncio.TaskGroup() as group:
+            for loop in loops:
+                group.create_task(loop())
+            group.create_task(self.logs.run(self._begun))
+
+    async def stop_workloads(self, grace_s: float) -> None:
+        """Stop everything that runs here, wait until it is clean, and try to tell the portal."""
+        self.draining = True
+        reason = ExitReason.NODE_STOPPED
+        live = [r for r in self.runner.records.values() if r.ended_at is None]
+        await asyncio.gather(*(self.runner.stop(r.attempt, reason, grace_s) for r in live))
+        until = clock.boottime() + grace_s + 5.0
+        while clock.boottime() < until and self._unclean():
+            self._act.set()
+            await asyncio.sleep(0.05)
+        with contextlib.suppress(CutOff):
+            await self.logs.send()
+            await self._report_once()
+
+    async def close(self) -> None:
+        """Let go of everything; workloads go on."""
+        self.runner.close()
+        await self.link.close()
+
+    def _unclean(self) -> bool:
+        return any(not record.clean for record in self.runner.records.values())
+
+    def _on_change(self) -> None:
+        """A process began or ended: tell at once, and see what is to be done now."""
+        for event in (self._tell, self._act, self._begun):
+            event.set()
+
+    async def _greet(self) -> None:
+        """Join or say hello until the portal answers; again whenever the node was rebooted."""
+        back_off = BackOff()
+        while True:
+            try:
+                welcome = await self.enrolment.greet(self.link, await self._hello_parts())
+            except CutOff as failure:
+                log.warning("%s: %s", self.name, failure)
+                await asyncio.sleep(back_off.next())
+                continue
+            back_off.reset()
+            self.executor.fence_s = float(welcome.fence_s)
+            self._welcome.set()
+            for event in (self._pull, self._tell):
+                event.set()
+            await self._reboot_or_rejected()
+            self._welcome.clear()
+
+    async def _hello_parts(self) -> enrol.Self:
+        return enrol.Self(
+            name=self.name,
+            boot_id=self._boot,
+            host=await self.driver.host(),
+            cards=await self.driver.inventory(),
+        )
+
+    async def _reboot_or_rejected(self) -> None:
+        """Return when hello has to be said again."""
+        while self.driver.boot_id() == self._boot and not self.enrolment.rejected:
+            await asyncio.sleep(READ_EVERY_S)
+        if self.driver.boot_id() != self._boot:
+            self._boot = self.driver.boot_id()
+            log.warning("%s: the node was rebooted", self.name)
+            await asyncio.to_thread(self.runner.kill_everything)
+            self._act.set()
+
+    async def _listen(self) -> None:
+        """Hold the wake socket; each wake, and each connect, is a reason to pull."""
+        back_off = BackOff()
+        while True:
+            await self._welcome.wait()
+            with contextlib.suppress(CutOff):
+                async for _ in self.link.wakes():
+                    back_off.reset()
+                    self._pull.set()
+            await asyncio.sleep(back_off.next())
+
+    async def _pull_loop(self) -> None:
+        back_off = BackOff()
+        while True:
+            await self._welcome.wait()
+            try:
+                asked = clock.boottime()
+                wish = await self.link.desired(self.wish.since)
+            except CutOff as failure:
+                self.enrolment.refused(failure)
+                await asyncio.sleep(back_off.next())
+                continue
+            back_off.reset()
+            self._answered(asked)
+            if wish is not None and self.wish.accept(wish):
+                self.executor.settle(wish)
+                self._act.set()
+            elif wish is not None:
+                log.warning(
+                    "%s: refused an older wish %s", self.name, (wish.epoch, wish.generation)
+                )
+            await pause(self._pull, PULL_EVERY_S)
+
+    def _answered(self, asked: float) -> None:
+        """The portal lives: leases count from the moment the request was sent."""
+        self.executor.lease_at = asked
+        self.runner.renew(asked)
+
+    async def _act_loop(self) -> None:
+        """Start every step that can be taken; each runs beside the others and reports when it ends."""
+        while True:
+            wait = await self._act_once()
+            await pause(self._act, wait)
+
+    async def _act_once(self) -> float:
+        """Returns seconds until a step that waits may be tried again."""
+        wish = self.wish.desired
+        self._forget_closed()
+        found = await self.found()
+        wanted = steps(wish, found)
+        waits = [PULL_EVERY_S]
+        untried = False
+        for step in wanted:
+            if step in self._running:
+                untried = True
+                continue
+            wait = self.executor.waits(step)
+            if wait > 0:
+                waits.append(wait)
+                continue
+            untried = True
+            self._running[step] = asyncio.create_task(self._take(step, found))
+        if self.wish.whole and not untried and not self._running:
+            self._reach((wish.epoch, wish.generation))
+        return min(waits)
+
+    def _reach(self, number: tuple[int, int]) -> None:
+        if number != self._reached:
+            self._reached = number
+            self._tell.set()
+
+    async def _take(self, step: Step, found: Found) -> None:
+        try:
+            outcome = await self.executor.take(step, self.wish.desired, found)
+            self._outcomes = [*self._outcomes[-KEPT_OUTCOMES:], outcome]
+            if not outcome.ok:
+                log.warning("%s: %s %s: %s", self.name, step.kind, step.target, outcome.reason)
+        finally:
+            self._running.pop(step, None)
+            self._on_change()
+
+    def _forget_closed(self) -> None:
+        """Ends that the books have: their folders go once all output is handed in."""
+        for attempt in self.wish.desired.closed:
+            record = self.runner.records.get(attempt)
+            if record is not None and record.clean and not self.logs.pending(record):
+                self.runner.forget(attempt)
+
+    async def found(self) -> Found:
+        """The node as it is now, for the steps and for the report."""
+        wish = self.wish.desired
+        modes = await self.driver.modes()
+        present = self.executor.seen(await self.driver.slices(), wish)
+        work = tuple(
+            WorkSeen(r.attempt, r.state, r.slices, r.clean) for r in self.runner.records.values()
+        )
+        may_start = self.wish.whole and not self.draining
+        return Found(slices=present, work=work, modes=modes, may_start=may_start)
+
+    async def _report_loop(self) -> None:
+        """At once after a change, and every ten seconds: it is the heartbeat, too."""
+        back_off = BackOff()
+        while True:
+            await self._welcome.wait()
+            self._tell.clear()
+            try:
+                await self._report_once()
+            except CutOff as failure:
+                self.enrolment.refused(failure)
+                await asyncio.sleep(back_off.next())
+                continue
+            back_off.reset()
+            await pause_kept(self._tell, REPORT_EVERY_S)
+
+    async def _report_once(self) -> None:
+        found = await self.found()
+        told = self._outcomes
+        asked = clock.boottime()
+        report = Report(
+            epoch=self._reached[0],
+            generation=self._reached[1],
+            boot_id=self._boot,
+            sent_at=clock.wall(),
+            slices=found.slices,
+            work=tuple(r.report() for r in self.runner.records.values()),
+            cards=await self.driver.health(),
+            outcomes=tuple(told),
+        )
+        taken = await self.link.report(report)
+        self._answered(asked)
+        self._outcomes = [one for one in self._outcomes if one not in told]
+        for attempt in taken.closed:
+            record = self.runner.records.get(attempt)
+            if record is not None and record.clean and not self.logs.pending(record):
+                self.runner.forget(attempt)
+        if taken.wake:
+            self._pull.set()
+
+    async def _sample_loop(self) -> None:
+        """Read the meters every two seconds, hand in rows of ten."""
+        next_row = clock.boottime() + ROW_S
+        while True:
+            await asyncio.sleep(READ_EVERY_S)
+            records = self.runner.records.values()
+            loads = self.telemetry.loads(records, self.runner.reserved())
+            self.telemetry.take(await self.driver.sample(clock.wall(), loads))
+            if clock.boottime() >= next_row:
+                next_row = clock.boottime() + ROW_S
+                self.telemetry.pack(self._boot)
+                await self._hand_in()
+
+    async def _hand_in(self) -> None:
+        """Oldest first; what is not taken waits for the next time."""
+        with contextlib.suppress(CutOff):
+            while self._welcome.is_set() and (batch := self.telemetry.oldest()) is not None:
+                await self.link.samples(batch)
+                self.telemetry.handed_in(batch)
+
+
+async def pause_kept(event: asyncio.Event, seconds: float) -> None:
+    """Wait for the event, at most so long, and leave it as it is."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
+
+
+def together(agents: list[Agent]) -> Coroutine[None, None, None]:
+    """Run many agents in one process; one that fails ends all, loudly."""
+
+    async def run() -> None:
+        async with asyncio.TaskGroup() as group:
+            for agent in agents:
+                group.create_task(agent.run())
+
+    return run()

@@ -1,0 +1,102 @@
+"""What every driver must do, and the four ways in which a card may say no."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from nodeagent.protocol.desired import WantedSlice
+from nodeagent.protocol.inventory import Card, Host
+from nodeagent.protocol.report import CardHealth, FoundSlice
+from nodeagent.protocol.samples import Reading
+from nodeagent.protocol.vocabulary import Mode
+
+
+class DriverError(Exception):
+    """A card did not do what was asked; the text travels to the portal as the step's reason."""
+
+
+class NotSupported(DriverError):
+    """This card, driver or account can never do that."""
+
+
+class Busy(DriverError):
+    """Something uses the card or slice now; the same call may succeed later."""
+
+
+class Lost(DriverError):
+    """The card does not answer any more."""
+
+
+class Refused(DriverError):
+    """The card said no: place occupied, too many, not enough room. The same call fails again."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What runs on one slice, as the host sees it. None is unknown.
+
+    `cpu` is the process tree's use in CPU cores; `reserved_mib` what a workload says it reserved.
+    """
+
+    slice: str
+    attempt: str
+    cpu: float | None = None
+    ram_mib: float | None = None
+    reserved_mib: int | None = None
+
+
+class Driver(Protocol):
+    """One node's cards. Every call is safe to repeat; none may hang for ever."""
+
+    name: str
+
+    async def open(self) -> None:
+        """Get ready; called once before anything else."""
+
+    def boot_id(self) -> str:
+        """Names this boot: when it changes, slices and processes of before are gone."""
+
+    async def host(self) -> Host:
+        """The machine round the cards."""
+
+    async def inventory(self) -> tuple[Card, ...]:
+        """The cards and how each can be cut."""
+
+    async def modes(self) -> dict[str, Mode]:
+        """The mode each card is in now; lost cards are absent."""
+
+    async def slices(self) -> tuple[FoundSlice, ...]:
+        """The slices there are, named where this driver still knows the name given at creation."""
+
+    async def set_mode(self, card: str, mode: Mode) -> None:
+        """Put an empty card into a mode; nothing to do when it already is.
+
+        Raises:
+            NotSupported, Busy, Lost, Refused
+        """
+
+    async def create_slice(self, wanted: WantedSlice) -> FoundSlice:
+        """Cut a slice at exactly its place; returns the one that is there when it already is.
+
+        Raises:
+            NotSupported, Busy, Lost, Refused
+        """
+
+    async def delete_slice(self, uid: str) -> None:
+        """Take a slice away; nothing to do when it is gone.
+
+        Raises:
+            Busy, Lost, Refused
+        """
+
+    async def clean_slice(self, uid: str) -> None:
+        """Return only when nothing of the last holder is left in the slice.
+
+        Raises:
+            Busy, Lost
+        """
+
+    async def health(self) -> tuple[CardHealth, ...]:
+        """How each card does."""
+
+    async def sample(self, at: float, loads: tuple[Load, ...]) -> tuple[Reading, ...]:
+        """One reading per card and per slice; unknown values are None."""

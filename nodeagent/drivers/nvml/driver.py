@@ -1,0 +1,146 @@
+"""NVIDIA cards as the management library shows them. Reads only: cards are handed out whole."""
+
+import asyncio
+import contextlib
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psutil
+import pynvml
+
+from nodeagent import clock, disk
+from nodeagent.drivers.base import Load, Lost, NotSupported, Refused
+from nodeagent.drivers.nvml import read
+from nodeagent.protocol.desired import WantedSlice
+from nodeagent.protocol.inventory import Card, Host
+from nodeagent.protocol.report import CardHealth, FoundSlice
+from nodeagent.protocol.samples import Reading
+from nodeagent.protocol.vocabulary import Mode, SliceFound
+
+T = TypeVar("T")
+
+CALL_LIMIT_S = 10.0
+MIB = 1024 * 1024
+
+
+class NvmlDriver:
+    """This machine's NVIDIA cards. Library calls run apart from the loop, each within a time limit."""
+
+    name = "nvml"
+
+    def __init__(self, state_dir: Path) -> None:
+        self._file = state_dir / "slices.json"
+        self._work_disk = state_dir
+        self._cards: dict[str, Card] = {}
+        self._handles: dict[str, Any] = {}
+        self._names: dict[str, str] = {}
+
+    async def open(self) -> None:
+        """Load the library and look; without it the node has no cards."""
+        self._names = {str(k): str(v) for k, v in (disk.read_json(self._file) or {}).items()}
+        try:
+            found = await self._call(read.cards)
+        except (Lost, NotSupported):
+            found = ()
+        self._cards = {card.uuid: card for card, _ in found}
+        self._handles = {card.uuid: handle for card, handle in found}
+
+    def boot_id(self) -> str:
+        """The machine's own."""
+        return clock.boot_id()
+
+    async def host(self) -> Host:
+        """Processors, memory and disk of this machine; isolation that was not tried is not claimed."""
+        as_root = os.geteuid() == 0
+        notes = () if as_root else ("jobs share the account of the agent: it does not run as root",)
+        return Host(
+            cpu_milli=(os.cpu_count() or 1) * 1000,
+            memory_mib=psutil.virtual_memory().total // MIB,
+            disk_mib=psutil.disk_usage(str(self._work_disk)).total // MIB,
+            arch=platform.machine(),
+            kernel=platform.release(),
+            identity=as_root,
+            fence=False,
+            notes=notes,
+        )
+
+    async def inventory(self) -> tuple[Card, ...]:
+        """The cards that answered when the agent started."""
+        return tuple(self._cards.values())
+
+    async def modes(self) -> dict[str, Mode]:
+        """Cards are handed out whole."""
+        return dict.fromkeys(self._cards, Mode.WHOLE)
+
+    async def slices(self) -> tuple[FoundSlice, ...]:
+        """Whole cards that were given a name."""
+        return tuple(
+            self._found(uid, self._cards[card])
+            for uid, card in self._names.items()
+            if card in self._cards
+        )
+
+    async def set_mode(self, card: str, mode: Mode) -> None:
+        """Only whole, which every card is in."""
+        if mode != Mode.WHOLE:
+            raise NotSupported("this driver hands cards out whole")
+
+    async def create_slice(self, wanted: WantedSlice) -> FoundSlice:
+        """Give the whole card a name."""
+        if wanted.mode != Mode.WHOLE:
+            raise NotSupported("this driver hands cards out whole")
+        if wanted.card not in self._cards:
+            raise Lost(f"no card {wanted.card} in this node")
+        holder = next((uid for uid, card in self._names.items() if card == wanted.card), None)
+        if holder not in (None, wanted.uid):
+            raise Refused(f"the card is slice {holder} already")
+        self._names[wanted.uid] = wanted.card
+        disk.write_json(self._file, dict(self._names))
+        return self._found(wanted.uid, self._cards[wanted.card])
+
+    async def delete_slice(self, uid: str) -> None:
+        """Take the name away."""
+        if self._names.pop(uid, None) is not None:
+            disk.write_json(self._file, dict(self._names))
+
+    async def clean_slice(self, uid: str) -> None:
+        """Nothing is kept on a card once its processes are gone; the runner has seen to that."""
+
+    async def health(self) -> tuple[CardHealth, ...]:
+        """A card that answers is ok; work of strangers on it is named, never touched."""
+        return tuple(CardHealth(uuid=uuid, health="ok") for uuid in self._cards)
+
+    async def sample(self, at: float, loads: tuple[Load, ...]) -> tuple[Reading, ...]:
+        """One reading per card; a meter that the card lacks is None."""
+        by_card = {self._names[load.slice]: load for load in loads if load.slice in self._names}
+        rows: list[Reading] = []
+        for uuid, handle in self._handles.items():
+            with contextlib.suppress(Lost, NotSupported):
+                meter = await self._call(lambda h=handle, u=uuid: read.meters(at, u, h))  # type: ignore[misc]
+                rows += read.with_slice(meter, by_card.get(uuid), self._names)
+        return tuple(rows)
+
+    def _found(self, uid: str, card: Card) -> FoundSlice:
+        return FoundSlice(
+            uid=uid,
+            card=card.uuid,
+            mode=Mode.WHOLE,
+            profile="whole",
+            state=SliceFound.READY,
+            memory_mib=card.memory_mib,
+            start=0,
+            size=1,
+            device=card.uuid,
+        )
+
+    async def _call(self, ask: Callable[[], T]) -> T:
+        """Ask the library; one that hangs costs only its own answer."""
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(ask), CALL_LIMIT_S)
+        except TimeoutError:
+            raise Lost(f"no answer within {CALL_LIMIT_S:g} s") from None
+        except pynvml.NVMLError as failure:
+            raise read.refusal(failure) from failure

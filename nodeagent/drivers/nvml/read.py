@@ -1,0 +1,105 @@
+"""What NVML says, turned into the protocol's words; what it does not say stays None."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pynvml
+from msgspec.structs import replace
+
+from nodeagent.drivers.base import DriverError, Load, Lost, NotSupported
+from nodeagent.protocol.inventory import Card, Geometry, Profile
+from nodeagent.protocol.samples import Reading
+from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
+
+T = TypeVar("T")
+
+MIB = 1024 * 1024
+GONE = (pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED)
+
+
+def refusal(failure: pynvml.NVMLError) -> DriverError:
+    """An NVML error as one of the four ways a card may say no."""
+    return Lost(str(failure)) if failure.value in GONE else NotSupported(str(failure))
+
+
+def known(ask: Callable[[], T]) -> T | None:
+    """The answer, or None when this card or driver has none."""
+    try:
+        return ask()
+    except pynvml.NVMLError:
+        return None
+
+
+def text(value: Any) -> str:
+    """Older bindings answer in bytes, newer ones in text."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def cards() -> tuple[tuple[Card, Any], ...]:
+    """Every card that answers, with its handle; one bad card does not hide the others."""
+    pynvml.nvmlInit()
+    driver = text(pynvml.nvmlSystemGetDriverVersion())
+    found: list[tuple[Card, Any]] = []
+    for index in range(pynvml.nvmlDeviceGetCount()):
+        handle = known(lambda i=index: pynvml.nvmlDeviceGetHandleByIndex(i))  # type: ignore[misc]
+        card = None if handle is None else known(lambda h=handle, i=index: _card(h, i, driver))  # type: ignore[misc]
+        if card is not None:
+            found.append((card, handle))
+    return tuple(found)
+
+
+def _card(handle: Any, index: int, driver: str) -> Card:
+    memory = pynvml.nvmlDeviceGetMemoryInfo(handle).total // MIB
+    nominal = max(round(memory / 1000), 1)
+    capability = known(lambda: pynvml.nvmlDeviceGetCudaComputeCapability(handle))
+    power = known(lambda: pynvml.nvmlDeviceGetPowerManagementDefaultLimit(handle))
+    model = text(pynvml.nvmlDeviceGetName(handle))
+    whole = Profile("whole", "whole", 1, 1, memory, nominal, (0,), 1)
+    serial = known(lambda: text(pynvml.nvmlDeviceGetSerial(handle)))
+    return Card(
+        uuid=text(pynvml.nvmlDeviceGetUUID(handle)),
+        index=index,
+        vendor=Vendor.NVIDIA,
+        model=model,
+        label=model.removeprefix("NVIDIA ").replace(" ", "-"),
+        nominal_gb=nominal,
+        memory_mib=memory,
+        modes=(Mode.WHOLE,),
+        geometries=(Geometry(Mode.WHOLE, 1, 1, (whole,), Isolation.HARDWARE),),
+        serial=serial,
+        pci=known(lambda: text(pynvml.nvmlDeviceGetPciInfo(handle).busId)),
+        compute_capability=None if capability is None else f"{capability[0]}.{capability[1]}",
+        driver=driver,
+        tdp_w=None if power is None else power // 1000,
+        cores=None,
+    )
+
+
+def meters(at: float, uuid: str, handle: Any) -> Reading:
+    """One look at a card. Raises NVMLError only when the card itself is gone."""
+    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    use = known(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
+    power = known(lambda: pynvml.nvmlDeviceGetPowerUsage(handle))
+    heat = known(lambda: pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))
+    throttle = known(lambda: pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
+    return Reading(
+        at=at,
+        card=uuid,
+        util_mean=None if use is None else float(use.gpu),
+        memory_mib_mean=memory.used / MIB,
+        power_w_mean=None if power is None else power / 1000,
+        temperature_c_max=None if heat is None else float(heat),
+        throttle=throttle,
+    )
+
+
+def with_slice(card: Reading, load: Load | None, names: dict[str, str]) -> list[Reading]:
+    """The card's own row, and the same for the whole-card slice that stands for it."""
+    uid = next((name for name, owner in names.items() if owner == card.card), None)
+    if uid is None:
+        return [card]
+    row = replace(card, slice=uid, attempt=None if load is None else load.attempt)
+    if load is not None:
+        milli = None if load.cpu is None else load.cpu * 1000
+        row = replace(row, cpu_milli_mean=milli, ram_mib_mean=load.ram_mib)
+    return [card, row]

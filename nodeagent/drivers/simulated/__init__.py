@@ -1,0 +1,1 @@
+"""Cards that exist only as published facts: a product feature, and the ground of the tests."""

@@ -1,0 +1,207 @@
+"""Takes steps, one outcome each; cards are touched one at a time, every call within its time limit."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from msgspec.structs import replace
+
+from nodeagent import clock
+from nodeagent.drivers.base import Busy, Driver, DriverError
+from nodeagent.protocol.desired import Desired, WantedSlice, WantedWork
+from nodeagent.protocol.inventory import Card
+from nodeagent.protocol.report import FoundSlice, Outcome
+from nodeagent.protocol.vocabulary import (
+    ExitReason,
+    SliceFound,
+    StepKind,
+    Vendor,
+    WorkWanted,
+)
+from nodeagent.reconcile import Found, Step, impossible
+from nodeagent.runners.base import Order, Runner, StartFailed
+
+CALL_LIMIT_S = 60.0
+"""A driver call that takes longer has hung: its card is left alone, the others go on."""
+
+RETRY_S = (0.5, 1.0, 2.0, 5.0, 10.0)
+"""Waits before a step that was refused for being busy is tried again."""
+
+
+class Executor:
+    """The acts of one node. It keeps what failed, so that a report can show it and a step can wait."""
+
+    def __init__(self, driver: Driver, runner: Runner, cards: dict[str, Card]) -> None:
+        self.cards = cards
+        self.driver = driver
+        self.runner = runner
+        self.failed: dict[str, FoundSlice] = {}
+        self.stuck: dict[str, str] = {}
+        self.moving: dict[str, SliceFound] = {}
+        self.fence_s = 300.0
+        self.lease_at = 0.0
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._tries: dict[Step, int] = {}
+        self._retry_at: dict[Step, float] = {}
+        self._acts: dict[StepKind, Callable[[Step, Desired, Found], Awaitable[None]]] = {
+            StepKind.SET_MODE: self._set_mode,
+            StepKind.CREATE_SLICE: self._create,
+            StepKind.DELETE_SLICE: self._delete,
+            StepKind.START_WORK: self._start,
+            StepKind.STOP_WORK: self._stop,
+            StepKind.CLEAN: self._clean,
+        }
+
+    def waits(self, step: Step) -> float:
+        """Seconds until this step may be tried again; 0 is now."""
+        return max(self._retry_at.get(step, 0.0) - clock.boottime(), 0.0)
+
+    def tried(self, step: Step) -> bool:
+        """Was it tried before, so that it no longer holds the generation up?"""
+        return step in self._tries
+
+    def settle(self, wish: Desired) -> None:
+        """Forget failures of slices that nobody wants any more: the next wish starts afresh."""
+        wanted = {one.uid for one in wish.slices}
+        self.failed = {uid: found for uid, found in self.failed.items() if uid in wanted}
+
+    def seen(self, present: tuple[FoundSlice, ...], wish: Desired) -> tuple[FoundSlice, ...]:
+        """What the driver finds, with what is being done to it and what could not be made."""
+        rows = {one.uid or one.device: self._marked(one) for one in present}
+        for one in wish.slices:
+            if one.uid not in rows and one.uid in self.moving:
+                rows[one.uid] = _unmade(one, self.moving[one.uid], "")
+        for uid, one_failed in self.failed.items():
+            rows.setdefault(uid, one_failed)
+        return tuple(rows.values())
+
+    def _marked(self, one: FoundSlice) -> FoundSlice:
+        if one.uid in self.moving:
+            return replace(one, state=self.moving[one.uid])
+        if one.uid in self.stuck:
+            return replace(one, state=SliceFound.FAILED, reason=self.stuck[one.uid])
+        return one
+
+    async def take(self, step: Step, wish: Desired, found: Found) -> Outcome:
+        """Try the step once. Nothing that a card or a job can do makes this raise."""
+        began = clock.boottime()
+        reason = ""
+        try:
+            async with self._lock(step):
+                await asyncio.wait_for(self._acts[step.kind](step, wish, found), CALL_LIMIT_S)
+        except TimeoutError:
+            reason = f"no answer within {CALL_LIMIT_S:g} s"
+        except (DriverError, StartFailed, OSError) as failure:
+            reason = str(failure) or type(failure).__name__
+            self._judge(step, wish, failure)
+        else:
+            self._tries.pop(step, None)
+            self._retry_at.pop(step, None)
+        if reason:
+            self._back_off(step)
+        took = clock.boottime() - began
+        return Outcome(
+            step=step.kind, target=step.target, ok=not reason, reason=reason, took_s=took
+        )
+
+    def _lock(self, step: Step) -> asyncio.Lock:
+        return self._locks.setdefault(step.card or step.target, asyncio.Lock())
+
+    def _back_off(self, step: Step) -> None:
+        tries = self._tries.get(step, 0)
+        self._tries[step] = tries + 1
+        self._retry_at[step] = clock.boottime() + RETRY_S[min(tries, len(RETRY_S) - 1)]
+
+    def _judge(self, step: Step, wish: Desired, failure: Exception) -> None:
+        """A card that says no for good makes its slice failed; one that is busy is asked again."""
+        if step.kind == StepKind.DELETE_SLICE:
+            self.stuck[step.target] = str(failure)
+        patient = isinstance(failure, Busy) and self._tries.get(step, 0) < len(RETRY_S)
+        if patient or step.kind not in (StepKind.CREATE_SLICE, StepKind.SET_MODE):
+            return
+        for one in wish.slices:
+            meant = one.uid == step.target or (
+                step.kind == StepKind.SET_MODE and one.card == step.card and one.mode == step.mode
+            )
+            if meant:
+                self.failed[one.uid] = _unmade(one, SliceFound.FAILED, str(failure))
+
+    async def _set_mode(self, step: Step, wish: Desired, found: Found) -> None:
+        if step.mode is not None:
+            await self.driver.set_mode(step.card, step.mode)
+
+    async def _create(self, step: Step, wish: Desired, found: Found) -> None:
+        wanted = next((one for one in wish.slices if one.uid == step.target), None)
+        if wanted is None:
+            return
+        self.moving[step.target] = SliceFound.CREATING
+        try:
+            await self.driver.create_slice(wanted)
+        finally:
+            self.moving.pop(step.target, None)
+
+    async def _delete(self, step: Step, wish: Desired, found: Found) -> None:
+        self.moving[step.target] = SliceFound.DELETING
+        try:
+            await self.driver.delete_slice(step.target)
+            self.failed.pop(step.target, None)
+            self.stuck.pop(step.target, None)
+        finally:
+            self.moving.pop(step.target, None)
+
+    async def _start(self, step: Step, wish: Desired, found: Found) -> None:
+        work = _work(wish, step.target)
+        if work is None or work.wanted != WorkWanted.RUN:
+            return
+        why = impossible(work, found) or ("" if work.command else "there is no command to run")
+        if why:
+            self.runner.refuse(work, why)
+            raise StartFailed(why)
+        by_uid = {one.uid: one for one in found.slices}
+        slices = tuple(by_uid[uid] for uid in work.slices)
+        vendor = self.cards[slices[0].card].vendor if slices else Vendor.OTHER
+        await self.runner.start(Order(work, slices, vendor, self.fence_s, self.lease_at))
+
+    async def _stop(self, step: Step, wish: Desired, found: Found) -> None:
+        work = _work(wish, step.target)
+        if work is not None:
+            await self.runner.stop(step.target, reason_of(work.stop_reason), float(work.grace_s))
+
+    async def _clean(self, step: Step, wish: Desired, found: Found) -> None:
+        record = self.runner.records.get(step.target)
+        if record is None:
+            return
+        await self.runner.clean(step.target)
+        for uid in record.slices:
+            self.moving[uid] = SliceFound.CLEANING
+            try:
+                await self.driver.clean_slice(uid)
+            finally:
+                self.moving.pop(uid, None)
+        self.runner.cleaned(step.target)
+
+
+def _unmade(one: WantedSlice, state: SliceFound, reason: str) -> FoundSlice:
+    """A slice that is wanted and not there yet, or never will be: it has no device."""
+    return FoundSlice(
+        uid=one.uid,
+        card=one.card,
+        mode=one.mode,
+        profile=one.profile,
+        state=state,
+        memory_mib=one.memory_mib,
+        start=one.start,
+        size=one.size,
+        reason=reason,
+    )
+
+
+def _work(wish: Desired, attempt: str) -> WantedWork | None:
+    return next((work for work in wish.work if work.attempt == attempt), None)
+
+
+def reason_of(words: str) -> ExitReason:
+    """The portal's stop reason as an exit reason; words that are none mean stopped."""
+    try:
+        return ExitReason(words)
+    except ValueError:
+        return ExitReason.STOPPED

@@ -1,0 +1,126 @@
+"""Output of attempts on its way to the portal: by offset, resumable, within a third of a second."""
+
+import asyncio
+import codecs
+import contextlib
+from pathlib import Path
+
+from nodeagent import clock, disk
+from nodeagent.link import CutOff, Link
+from nodeagent.protocol.samples import LogBatch, LogChunk
+from nodeagent.records import Record
+from nodeagent.runners.base import Runner
+
+LOOK_S = 0.2
+CHUNK_BYTES = 128 * 1024
+BATCH_BYTES = 1024 * 1024
+LONGEST_CHARACTER = 4
+NUL = "\x00"
+
+
+def piece(folder: Path, offset: int, most: int) -> tuple[int, bytes]:
+    """Output from `offset` on: (where it really begins, bytes). Forgotten middle is jumped over."""
+    try:
+        segments = sorted((int(path.name), path) for path in (folder / "log").iterdir())
+    except (OSError, ValueError):
+        return offset, b""
+    for begin, path in segments:
+        with contextlib.suppress(OSError):
+            size = path.stat().st_size
+            if offset < begin + size:
+                at = max(offset, begin)
+                with path.open("rb") as file:
+                    file.seek(at - begin)
+                    return at, file.read(most)
+    return offset, b""
+
+
+def whole_characters(body: bytes) -> int:
+    """How many bytes of the piece end with a whole character."""
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    decoder.decode(body)
+    return len(body) - len(decoder.getstate()[0])
+
+
+class Logs:
+    """What of each attempt's output the portal has. The mark is on disk; a lost mark only repeats."""
+
+    def __init__(self, runner: Runner, link: Link) -> None:
+        self._runner = runner
+        self._link = link
+        self._sent: dict[str, int] = {}
+
+    def pending(self, record: Record) -> bool:
+        """Is there output that the portal does not have?"""
+        return bool(piece(record.folder, self._mark(record), 1)[1])
+
+    def busy(self) -> bool:
+        """Is there anything to look after: an attempt that runs, or output not yet handed in?"""
+        return any(r.ended_at is None or self.pending(r) for r in self._runner.records.values())
+
+    async def run(self, begun: asyncio.Event) -> None:
+        """Hand in what is new, for ever. Looks only while something runs; sleeps otherwise."""
+        while True:
+            if not self.busy():
+                begun.clear()
+                await begun.wait()
+            wait = LOOK_S
+            try:
+                while await self.send():
+                    wait = LOOK_S
+            except CutOff:
+                wait = 2.0
+            await asyncio.sleep(wait)
+
+    async def send(self) -> bool:
+        """One batch; False when there was nothing to send.
+
+        Raises:
+            CutOff
+        """
+        chunks = self._collect()
+        if not chunks:
+            return False
+        await self._link.logs(LogBatch(sent_at=clock.wall(), chunks=tuple(chunks)))
+        for chunk in chunks:
+            self._note(chunk.attempt, chunk.offset + chunk.size)
+        return True
+
+    def _collect(self) -> list[LogChunk]:
+        chunks: list[LogChunk] = []
+        room = BATCH_BYTES
+        for record in list(self._runner.records.values()):
+            offset, body = piece(record.folder, self._mark(record), min(CHUNK_BYTES, room))
+            if len(body) < CHUNK_BYTES or record.ended_at is None:
+                body = (
+                    body if self._is_end(record, offset, body) else body[: whole_characters(body)]
+                )
+            if body:
+                room -= len(body)
+                text = body.decode("utf-8", "replace").replace(NUL, "\ufffd")
+                size = len(body)
+                chunks.append(
+                    LogChunk(attempt=record.attempt, rank=0, offset=offset, text=text, size=size)
+                )
+            if room <= 0:
+                break
+        return chunks
+
+    def _is_end(self, record: Record, offset: int, body: bytes) -> bool:
+        """Half a character at the very end of an ended attempt's output is sent as it is."""
+        return record.ended_at is not None and len(body) < LONGEST_CHARACTER
+
+    def _mark(self, record: Record) -> int:
+        if record.attempt not in self._sent:
+            said = disk.read_pairs(record.folder / "shipped") or {}
+            self._sent[record.attempt] = int(said.get("offset", "0"))
+        return self._sent[record.attempt]
+
+    def _note(self, attempt: str, offset: int) -> None:
+        self._sent[attempt] = offset
+        record = self._runner.records.get(attempt)
+        if record is None:
+            self._sent.pop(attempt, None)
+            return
+        with contextlib.suppress(OSError):
+            disk.write_pairs(record.folder / "shipped", {"offset": offset}, sync=False)

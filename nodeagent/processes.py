@@ -1,0 +1,101 @@
+"""What /proc says of processes: identity that survives pid reuse, trees, time and memory used."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True)
+class Process:
+    """One line of /proc/<pid>/stat; times in clock ticks, memory in bytes."""
+
+    pid: int
+    state: str
+    parent: int
+    session: int
+    cpu_ticks: int
+    started_ticks: int
+    rss_bytes: int
+
+
+def look(pid: int) -> Process | None:
+    """The process as it is now; None when it is gone. A zombie is still seen, in state Z."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name stands in brackets and may hold anything, so the fields start after the last one.
+    fields = text[text.rindex(")") + 2 :].split()
+    return Process(
+        pid=pid,
+        state=fields[0],
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        cpu_ticks=int(fields[11]) + int(fields[12]),
+        started_ticks=int(fields[19]),
+        rss_bytes=int(fields[21]) * PAGE_BYTES,
+    )
+
+
+def alive(pid: int, started_ticks: int) -> bool:
+    """True only for the very process that had this pid when it started then; zombies are dead."""
+    seen = look(pid)
+    return seen is not None and seen.started_ticks == started_ticks and seen.state not in "ZX"
+
+
+def pids() -> list[int]:
+    """Every process there is."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+
+
+def snapshot() -> dict[int, Process]:
+    """One look at every process, for questions about trees."""
+    looked = (look(pid) for pid in pids())
+    return {process.pid: process for process in looked if process is not None}
+
+
+def below(root: int, seen: dict[int, Process]) -> list[Process]:
+    """Descendants of `root`, itself not included."""
+    children: dict[int, list[Process]] = {}
+    for process in seen.values():
+        children.setdefault(process.parent, []).append(process)
+    found: list[Process] = []
+    queue = list(children.get(root, ()))
+    while queue:
+        process = queue.pop()
+        found.append(process)
+        queue.extend(children.get(process.pid, ()))
+    return found
+
+
+def labelled(name: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Live processes whose environment holds the label, each with its whole environment."""
+    wanted = name.encode() + b"="
+    for pid in pids():
+        with contextlib.suppress(OSError):
+            body = Path(f"/proc/{pid}/environ").read_bytes()
+            if wanted in body:
+                pairs = (part.split(b"=", 1) for part in body.split(b"\0") if b"=" in part)
+                yield (
+                    pid,
+                    {key.decode(errors="replace"): v.decode(errors="replace") for key, v in pairs},
+                )
+
+
+def command_line(pid: int) -> list[str]:
+    """The arguments of a process; empty when it is gone."""
+    with contextlib.suppress(OSError):
+        body = Path(f"/proc/{pid}/cmdline").read_bytes()
+        return [part.decode(errors="replace") for part in body.split(b"\0")]
+    return []
+
+
+def pause(seconds: float) -> None:
+    """Give the kernel a moment to take killed processes away; only ever called off the event loop."""
+    time.sleep(seconds)

@@ -1,0 +1,137 @@
+"""PURE: what is wanted and what is found become the steps that can be taken now."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from nodeagent.protocol.desired import Desired, WantedSlice, WantedWork
+from nodeagent.protocol.report import FoundSlice
+from nodeagent.protocol.vocabulary import (
+    PLACED_MODES,
+    Mode,
+    SliceFound,
+    StepKind,
+    WorkFound,
+    WorkWanted,
+)
+
+ENDED = frozenset({WorkFound.EXITED, WorkFound.REFUSED})
+
+
+@dataclass(frozen=True)
+class WorkSeen:
+    """An attempt as far as the steps depend on it. It uses its slices until it is clean."""
+
+    attempt: str
+    state: WorkFound
+    slices: tuple[str, ...]
+    clean: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """The node as it is. A card without a mode does not answer, so nothing is done to it."""
+
+    slices: tuple[FoundSlice, ...] = ()
+    work: tuple[WorkSeen, ...] = ()
+    modes: dict[str, Mode] = field(default_factory=dict)
+    may_start: bool = True
+
+
+@dataclass(frozen=True)
+class Step:
+    """One act, safe to repeat. `target` is a slice uid, an attempt, or a card's uuid."""
+
+    kind: StepKind
+    target: str
+    card: str = ""
+    mode: Mode | None = None
+
+
+def steps(wish: Desired, found: Found) -> tuple[Step, ...]:
+    """What can be done now, in an order that does not depend on the order of the input.
+
+    Room is freed before it is cut, a slice in use is never touched, and what the books do not list is
+    left alone. A node that is as wished gets no step.
+    """
+    taken = [*_stops(wish, found), *_cleans(found), *_deletes(wish, found)]
+    if not wish.observe:
+        taken += [*_creates(wish, found), *_starts(wish, found)]
+    return tuple(taken)
+
+
+def _stops(wish: Desired, found: Found) -> Iterator[Step]:
+    states = {work.attempt: work.state for work in found.work}
+    for work in sorted(wish.work, key=lambda w: w.attempt):
+        state = states.get(work.attempt)
+        if work.wanted == WorkWanted.STOP and state not in ENDED and state != WorkFound.STOPPING:
+            yield Step(StepKind.STOP_WORK, work.attempt)
+
+
+def _cleans(found: Found) -> Iterator[Step]:
+    for work in sorted(found.work, key=lambda w: w.attempt):
+        if work.state in ENDED and not work.clean:
+            yield Step(StepKind.CLEAN, work.attempt)
+
+
+def _used(found: Found) -> frozenset[str]:
+    return frozenset(uid for work in found.work if not work.clean for uid in work.slices)
+
+
+def _deletes(wish: Desired, found: Found) -> Iterator[Step]:
+    """Slices that were named once and are no longer wanted; a stranger's slice is never touched."""
+    wanted = {one.uid for one in wish.slices}
+    used = _used(found)
+    for one in sorted(found.slices, key=lambda s: (s.card, s.start or 0, s.uid or "")):
+        idle = one.uid is not None and one.uid not in wanted and one.uid not in used
+        if idle and one.uid is not None and one.state in (SliceFound.READY, SliceFound.FAILED):
+            yield Step(StepKind.DELETE_SLICE, one.uid, one.card, one.mode)
+
+
+def _creates(wish: Desired, found: Found) -> Iterator[Step]:
+    present = {one.uid for one in found.slices}
+    entering: set[str] = set()
+    for one in sorted(wish.slices, key=lambda s: (s.card, -(s.size or 0), s.start or 0, s.uid)):
+        if one.uid in present or one.card not in found.modes or one.card in entering:
+            continue
+        beside = [s for s in found.slices if s.card == one.card]
+        if found.modes[one.card] != one.mode:
+            if not any(s.state != SliceFound.FAILED for s in beside):
+                entering.add(one.card)
+                yield Step(StepKind.SET_MODE, one.card, one.card, one.mode)
+        elif not any(_in_the_way(one, other, wish) for other in beside):
+            yield Step(StepKind.CREATE_SLICE, one.uid, one.card, one.mode)
+
+
+def _in_the_way(wanted: WantedSlice, other: FoundSlice, wish: Desired) -> bool:
+    """Must the other one go first? A failed one has no room on the card; one that stays is the card's
+    to refuse."""
+    if other.state == SliceFound.FAILED and not other.device:
+        return False
+    leaving = other.uid not in {one.uid for one in wish.slices}
+    if wanted.mode not in PLACED_MODES:
+        return leaving and other.uid is not None
+    low, high = other.start or 0, (other.start or 0) + (other.size or 0)
+    overlaps = (wanted.start or 0) < high and low < (wanted.start or 0) + (wanted.size or 0)
+    return leaving and overlaps and other.uid is not None
+
+
+def _starts(wish: Desired, found: Found) -> Iterator[Step]:
+    if wish.drain or not found.may_start:
+        return
+    known = {work.attempt for work in found.work}
+    settled = {
+        one.uid: one.state
+        for one in found.slices
+        if one.state in (SliceFound.READY, SliceFound.FAILED)
+    }
+    used = _used(found)
+    for work in sorted(wish.work, key=lambda w: w.attempt):
+        if work.wanted == WorkWanted.RUN and work.attempt not in known:
+            if all(uid in settled for uid in work.slices) and not used & set(work.slices):
+                yield Step(StepKind.START_WORK, work.attempt)
+
+
+def impossible(work: WantedWork, found: Found) -> str:
+    """Why this work can never start here, or nothing: one of its slices could not be made."""
+    failed = {s.uid: s.reason for s in found.slices if s.state == SliceFound.FAILED}
+    return next((f"slice {uid}: {failed[uid]}" for uid in work.slices if uid in failed), "")

@@ -1,0 +1,201 @@
+"""What a node remembers of each attempt: one folder each, written so that any crash leaves the truth."""
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from nodeagent import clock, disk, processes
+from nodeagent.protocol.report import FoundWork
+from nodeagent.protocol.vocabulary import ExitReason, WorkFound
+
+SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
+
+
+@dataclass
+class Record:
+    """One attempt. Files of its folder, and who writes them:
+
+    `record.json` (agent: it was accepted), `claim` (shim, or the agent when it shall never start),
+    `started`, `stopping`, `ended` (shim), `clean.json` (agent), `log/` (shim).
+    """
+
+    attempt: str
+    folder: Path
+    workload: str = ""
+    slices: tuple[str, ...] = ()
+    accepted: float = 0.0
+    boot: str = ""
+    grace_s: float = 30.0
+    requeue: bool = False
+    memory_mib: int = 0
+    claimed: bool = False
+    shim_pid: int = 0
+    shim_ticks: int = 0
+    pid: int | None = None
+    pid_ticks: int = 0
+    started_at: float | None = None
+    stop_asked: bool = False
+    ended_at: float | None = None
+    exit_code: int | None = None
+    reason: ExitReason | None = None
+    message: str = ""
+    refused: bool = False
+    clean: bool = False
+    held_s: float | None = None
+    peak_memory_mib: int | None = None
+
+    @property
+    def state(self) -> WorkFound:
+        """Where the attempt stands, read from what is known of it."""
+        if self.ended_at is not None:
+            return WorkFound.REFUSED if self.refused else WorkFound.EXITED
+        if self.stop_asked:
+            return WorkFound.STOPPING
+        return WorkFound.STARTING if self.started_at is None else WorkFound.RUNNING
+
+    def shim_alive(self) -> bool:
+        """Does the very shim that claimed this attempt still run?"""
+        return self.shim_pid > 0 and processes.alive(self.shim_pid, self.shim_ticks)
+
+    def report(self) -> FoundWork:
+        """The attempt in the protocol's words."""
+        return FoundWork(
+            attempt=self.attempt,
+            workload=self.workload,
+            state=self.state,
+            pid=self.pid,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            exit_code=self.exit_code,
+            exit_reason=self.reason,
+            message=self.message,
+            clean=self.clean,
+            held_s=self.held_s,
+            log_bytes=log_size(self.folder),
+            peak_memory_mib=self.peak_memory_mib,
+        )
+
+
+def folder_name(attempt: str) -> str:
+    """A file name for an attempt's id, whatever the portal sends."""
+    if SAFE_NAME.fullmatch(attempt):
+        return attempt
+    return "x" + hashlib.sha256(attempt.encode()).hexdigest()[:40]
+
+
+def accept(record: Record) -> None:
+    """Remember, before anything is started, that this attempt was taken on."""
+    record.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    disk.write_json(
+        record.folder / "record.json",
+        {
+            "attempt": record.attempt,
+            "workload": record.workload,
+            "slices": list(record.slices),
+            "accepted": record.accepted,
+            "boot": record.boot,
+            "grace_s": record.grace_s,
+            "requeue": record.requeue,
+            "memory_mib": record.memory_mib,
+        },
+    )
+
+
+def load(folder: Path) -> Record:
+    """The attempt as its folder tells it; torn or missing files only leave words unknown."""
+    said = disk.read_json(folder / "record.json") or {}
+    record = Record(attempt=str(said.get("attempt", folder.name)), folder=folder)
+    with contextlib.suppress(TypeError, ValueError):
+        record.workload = str(said.get("workload", ""))
+        record.slices = tuple(str(uid) for uid in said.get("slices", ()))
+        record.accepted = float(said.get("accepted", clock.boottime()))
+        record.boot = str(said.get("boot", ""))
+        record.grace_s = float(said.get("grace_s", 30.0))
+        record.requeue = bool(said.get("requeue", False))
+        record.memory_mib = int(said.get("memory_mib", 0))
+    refresh(record)
+    return record
+
+
+def refresh(record: Record) -> None:
+    """Read again what the shim has written."""
+    claim = disk.read_pairs(record.folder / "claim")
+    if claim is not None:
+        record.claimed = True
+        record.shim_pid = int(claim.get("pid", "0"))
+        record.shim_ticks = int(claim.get("ticks", "0"))
+        record.boot = record.boot or claim.get("boot", "")
+    started = disk.read_pairs(record.folder / "started")
+    if started is not None:
+        record.pid = int(started["pid"])
+        record.pid_ticks = int(started.get("ticks", "0"))
+        record.started_at = float(started["at"])
+    if (record.folder / "stopping").exists():
+        record.stop_asked = True
+    ended = disk.read_pairs(record.folder / "ended")
+    if ended is not None:
+        _read_end(record, ended)
+    cleaned = disk.read_json(record.folder / "clean.json")
+    if cleaned is not None:
+        record.clean = True
+        record.held_s = cleaned.get("held_s")
+
+
+def _read_end(record: Record, ended: dict[str, str]) -> None:
+    record.ended_at = float(ended["at"])
+    code = ended.get("exit_code", "")
+    record.exit_code = int(code) if code.lstrip("-").isdigit() else None
+    with contextlib.suppress(ValueError):
+        record.reason = ExitReason(ended.get("reason", ""))
+    record.message = ended.get("message", "")
+    record.refused = ended.get("refused") == "yes"
+
+
+def claim_for_end(record: Record) -> bool:
+    """Take the attempt so that no shim ever runs it; False when one has taken it already."""
+    record.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mine = record.folder / f"claim.agent.{os.getpid()}"
+    disk.write_pairs(mine, {"pid": 0, "ticks": 0, "boot": record.boot})
+    try:
+        os.link(mine, record.folder / "claim")
+    except FileExistsError:
+        return False
+    finally:
+        mine.unlink(missing_ok=True)
+    return True
+
+
+def end(
+    record: Record, reason: ExitReason, *, code: int | None, message: str, refused: bool
+) -> None:
+    """Write the end that no shim will write: never started, or its shim is gone."""
+    pairs = {"exit_code": code, "reason": reason, "message": message, "at": clock.wall()}
+    disk.write_pairs(record.folder / "ended", {**pairs, "refused": "yes" if refused else "no"})
+    refresh(record)
+
+
+def mark_clean(record: Record) -> None:
+    """Nothing of the attempt is left: stop its clock, once."""
+    if record.clean:
+        return
+    same_boot = record.boot in ("", clock.boot_id())
+    record.held_s = max(clock.boottime() - record.accepted, 0.0) if same_boot else None
+    disk.write_json(record.folder / "clean.json", {"held_s": record.held_s})
+    record.clean = True
+
+
+def forget(record: Record) -> None:
+    """The books have taken the end in; the folder may go."""
+    shutil.rmtree(record.folder, ignore_errors=True)
+
+
+def log_size(folder: Path) -> int:
+    """Bytes of output so far, the forgotten middle counted."""
+    with contextlib.suppress(OSError, ValueError):
+        last = max((folder / "log").iterdir(), key=lambda path: int(path.name))
+        return int(last.name) + last.stat().st_size
+    return 0

@@ -1,0 +1,69 @@
+"""What every runner must do: each verb is safe to repeat, and an attempt runs at most once, ever."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from nodeagent.protocol.desired import WantedWork
+from nodeagent.protocol.report import FoundSlice
+from nodeagent.protocol.vocabulary import ExitReason, Vendor
+from nodeagent.records import Record
+
+
+class StartFailed(Exception):
+    """The attempt could not be started; its end is on disk and travels in the next report."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """All that is needed to start one attempt."""
+
+    work: WantedWork
+    slices: tuple[FoundSlice, ...]
+    vendor: Vendor
+    fence_s: float
+    lease_at: float
+
+
+class Runner(Protocol):
+    """Starts, stops, cleans and remembers attempts of one node."""
+
+    records: dict[str, Record]
+    changed: Callable[[], None]
+
+    async def adopt(self) -> None:
+        """Find what runs or ended before this agent started; called once."""
+
+    async def start(self, order: Order) -> None:
+        """Run the attempt unless it ever ran. Returns when its process is there.
+
+        Raises:
+            StartFailed
+        """
+
+    async def stop(self, attempt: str, reason: ExitReason, grace_s: float) -> None:
+        """Ask it to end: signal, grace, kill. An attempt that never started is ended on the spot."""
+
+    async def clean(self, attempt: str) -> None:
+        """Return when no process of it is left and its temporary folder is gone."""
+
+    def refuse(self, work: WantedWork, why: str) -> None:
+        """End an attempt that cannot start here, for good."""
+
+    def cleaned(self, attempt: str) -> None:
+        """Its slices are clean as well: stop the attempt's clock."""
+
+    def forget(self, attempt: str) -> None:
+        """The books have taken the end in."""
+
+    def renew(self, lease_at: float) -> None:
+        """The portal answered a request sent at that CLOCK_BOOTTIME."""
+
+    def reserved(self) -> dict[str, int | None]:
+        """Card memory in MiB that each running attempt says it reserved; None when it says nothing."""
+
+    def kill_everything(self) -> None:
+        """The node was rebooted: nothing of before may live on. Blocks; called off the event loop."""
+
+    def close(self) -> None:
+        """Let go of what is watched; everything goes on running."""

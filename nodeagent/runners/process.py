@@ -1,0 +1,266 @@
+"""Attempts as plain processes, each under a shim that outlives this agent."""
+
+import asyncio
+import contextlib
+import marshal
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from nodeagent import clock, disk, processes, records, shim
+from nodeagent.protocol.desired import WantedWork
+from nodeagent.protocol.vocabulary import ExitReason, Silence
+from nodeagent.records import Record
+from nodeagent.runners import adoption
+from nodeagent.runners.accounts import Account, NoAccount, resolve
+from nodeagent.runners.base import Order, StartFailed
+from nodeagent.runners.environment import environment
+from nodeagent.runners.watch import Watch
+
+SHIM_FILE = str(Path(shim.__file__).resolve())
+LIMITS = {"RLIMIT_NOFILE": 65536, "RLIMIT_NPROC": 8192, "RLIMIT_CORE": 0}
+MIB = 1024 * 1024
+NICE = 5
+"""Jobs give way to the agent and the portal on a shared machine."""
+
+KILL_ROUNDS = 20
+KILL_PAUSE_S = 0.1
+
+
+class ProcessRunner:
+    """One node's attempts. `state_dir` is the agent's alone, `work_root` is passable by job accounts."""
+
+    def __init__(self, state_dir: Path, work_root: Path, tools: Path) -> None:
+        self.records: dict[str, Record] = {}
+        self.changed: Callable[[], None] = lambda: None
+        self._attempts = state_dir / "work"
+        self._lease = state_dir / "lease"
+        self._label = str(state_dir)
+        self._work_root = work_root
+        self._tools = tools
+        self._watches: dict[str, Watch] = {}
+
+    async def adopt(self) -> None:
+        """Folders first, then shims whose folder is gone or torn: the same processes go on."""
+        self._attempts.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for record in await asyncio.to_thread(adoption.find, self._attempts, self._label):
+            self.records[record.attempt] = record
+            if record.ended_at is None and record.claimed:
+                self._watch(record, None)
+        self.changed()
+
+    async def start(self, order: Order) -> None:
+        """Accept on disk, then let one shim claim and run it."""
+        work = order.work
+        record = self.records.get(work.attempt) or self._accepted(work)
+        if record.ended_at is not None or record.claimed:
+            return
+        try:
+            process, status = await asyncio.to_thread(self._spawn, record, order)
+        except (OSError, NoAccount, ValueError) as failure:
+            self.refuse(work, str(failure))
+            raise StartFailed(str(failure)) from failure
+        watch = self._watch(record, process, status)
+        await watch.begun.wait()
+        if record.reason == ExitReason.START_FAILED:
+            raise StartFailed(record.message)
+
+    def refuse(self, work: WantedWork, why: str) -> None:
+        """End an attempt that cannot start here, so that it is never tried again."""
+        record = self.records.get(work.attempt) or self._accepted(work)
+        if records.claim_for_end(record):
+            reason = ExitReason.START_FAILED
+            records.end(record, reason, code=None, message=why, refused=True)
+        self.changed()
+
+    async def stop(self, attempt: str, reason: ExitReason, grace_s: float) -> None:
+        """Tell the shim; without one, the attempt ends here and now."""
+        record = self.records.get(attempt)
+        if record is None:
+            record = self._remember(Record(attempt, self._folder(attempt)))
+        if record.ended_at is not None:
+            return
+        if not record.claimed and records.claim_for_end(record):
+            records.end(record, reason, code=None, message="never started", refused=False)
+            self.changed()
+            return
+        records.refresh(record)
+        disk.write_whole(record.folder / "stop", f"{reason} {grace_s}".encode())
+        watch = self._watches.get(attempt)
+        if watch is not None and watch.signal(signal.SIGTERM):
+            record.stop_asked = True
+        self.changed()
+
+    async def clean(self, attempt: str) -> None:
+        """Kill what is left of it wherever it hid, then remove its temporary files."""
+        record = self.records[attempt]
+        await asyncio.to_thread(self._sweep, record)
+        tmp = self._work_root / record.folder.name / "tmp"
+        await asyncio.to_thread(shutil.rmtree, tmp, True)
+
+    def cleaned(self, attempt: str) -> None:
+        """Stop the attempt's clock and tell."""
+        records.mark_clean(self.records[attempt])
+        self.changed()
+
+    def forget(self, attempt: str) -> None:
+        """Folder and files go; only an end that was cleaned may be forgotten."""
+        record = self.records.get(attempt)
+        if record is not None and record.clean:
+            del self.records[attempt]
+            records.forget(record)
+            shutil.rmtree(self._work_root / record.folder.name, ignore_errors=True)
+
+    def renew(self, lease_at: float) -> None:
+        """One small file that all shims of this node read; nothing when none of them asks."""
+        if any(r.requeue and r.ended_at is None for r in self.records.values()):
+            disk.write_whole(self._lease, repr(lease_at).encode(), sync=False)
+
+    def reserved(self) -> dict[str, int | None]:
+        """From the file that GPUPOOL_MEMORY_FILE names, in each running attempt's folder."""
+        live = [record for record in self.records.values() if record.ended_at is None]
+        return {record.attempt: self._reserved(record) for record in live}
+
+    def _reserved(self, record: Record) -> int | None:
+        with contextlib.suppress(OSError, ValueError):
+            said = self._work_root / record.folder.name / "tmp" / "gpu_memory_mib"
+            # The job owns this file: no link is followed, and a pipe must not block us.
+            handle = os.open(said, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                return max(int(os.read(handle, 32)), 0)
+            finally:
+                os.close(handle)
+        return None
+
+    def close(self) -> None:
+        """Stop watching."""
+        for watch in list(self._watches.values()):
+            watch.close()
+        self._watches.clear()
+
+    def kill_everything(self) -> None:
+        """The node was rebooted: nothing of before may live on. Only a simulated node needs this."""
+        for record in self.records.values():
+            if record.ended_at is None:
+                self._sweep(record, shims_too=True)
+
+    def _folder(self, attempt: str) -> Path:
+        return self._attempts / records.folder_name(attempt)
+
+    def _accepted(self, work: WantedWork) -> Record:
+        return self._remember(
+            Record(
+                attempt=work.attempt,
+                folder=self._folder(work.attempt),
+                workload=work.workload,
+                slices=work.slices,
+                grace_s=float(work.grace_s),
+                requeue=work.silence == Silence.REQUEUE,
+                memory_mib=work.memory_mib,
+            )
+        )
+
+    def _remember(self, record: Record) -> Record:
+        record.accepted = clock.boottime()
+        record.boot = clock.boot_id()
+        records.accept(record)
+        self.records[record.attempt] = record
+        return record
+
+    def _watch(
+        self, record: Record, process: subprocess.Popen[bytes] | None, status: int | None = None
+    ) -> Watch:
+        def on_change() -> None:
+            if record.ended_at is not None:
+                self._watches.pop(record.attempt, None)
+            self.changed()
+
+        watch = Watch(record, process, status, on_change)
+        self._watches[record.attempt] = watch
+        watch.open()
+        return watch
+
+    def _spawn(self, record: Record, order: Order) -> tuple[subprocess.Popen[bytes], int]:
+        account = resolve(order.work.account)
+        home = self._prepare(record, order.work, account)
+        status, theirs = os.pipe()
+        os.set_inheritable(theirs, True)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - our own script, no shell
+                [sys.executable, "-I", "-S", "-E", SHIM_FILE],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs,),
+                start_new_session=True,
+                cwd="/",
+                env=adoption.labels(record, self._label),
+            )
+        except OSError:
+            os.close(status)
+            raise
+        finally:
+            os.close(theirs)
+        if process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(marshal.dumps(self._spec(record, order, account, home, theirs)))
+                process.stdin.close()
+        return process, status
+
+    def _prepare(self, record: Record, work: WantedWork, account: Account) -> Path:
+        """The job's private folders, its own and nobody else's."""
+        home = self._work_root / record.folder.name
+        for folder in (home, home / "files", home / "tmp"):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name, text in work.files.items():
+            target = (home / "files" / name).resolve()
+            if not target.is_relative_to((home / "files").resolve()):
+                raise ValueError(f"file name {name!r} leads out of the job's folder")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        if account.uid is not None and account.gid is not None:
+            for folder, _, names in os.walk(home):
+                for path in (folder, *(f"{folder}/{name}" for name in names)):
+                    os.chown(path, account.uid, account.gid, follow_symlinks=False)
+        return home
+
+    def _spec(
+        self, record: Record, order: Order, account: Account, home: Path, status: int
+    ) -> dict[str, object]:
+        work = order.work
+        limits = dict(LIMITS)
+        if work.disk_mib:
+            limits["RLIMIT_FSIZE"] = work.disk_mib * MIB
+        return {
+            "folder": str(record.folder),
+            "argv": list(work.command),
+            "env": environment(work, order.slices, order.vendor, account, home, self._tools),
+            "cwd": str(home / "files"),
+            "uid": account.uid,
+            "gid": account.gid,
+            "groups": list(account.groups),
+            "limits": limits,
+            "nice": NICE,
+            "log_limit": work.log_limit_bytes,
+            "grace_s": work.grace_s,
+            "fence_s": order.fence_s if record.requeue else 0,
+            "lease_at": order.lease_at,
+            "lease": str(self._lease),
+            "status_fd": status,
+        }
+
+    def _sweep(self, record: Record, shims_too: bool = False) -> None:
+        """Find by label, by session and by tree: a job may have left any one of them, never all."""
+        for _ in range(KILL_ROUNDS):
+            left = adoption.leftovers(record, shims_too)
+            if not left:
+                return
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            processes.pause(KILL_PAUSE_S)
+        raise StartFailed(f"{len(left)} processes of {record.attempt} do not end")

@@ -1,0 +1,51 @@
+"""The last desired state, on disk; an older (epoch, generation) is refused."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from nodeagent import disk
+from nodeagent.protocol.codec import BadMessage, decode, encode
+from nodeagent.protocol.desired import Desired
+
+NOTHING = Desired(epoch=0, generation=0)
+
+
+class Wish:
+    """What the portal wants of this node. Only `accept` changes it.
+
+    Environment and files of work may hold secrets, so the copy on disk lacks them: until the first
+    answer of the portal after a start, `whole` is False and no work is started.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.whole = False
+        self.desired = self._load()
+
+    @property
+    def since(self) -> tuple[int, int]:
+        """What to ask the portal for: everything while the wish is not whole."""
+        return (self.desired.epoch, self.desired.generation) if self.whole else (0, 0)
+
+    def accept(self, new: Desired) -> bool:
+        """Take the newer wish; False when it is older than the one in force.
+
+        The same number is taken again only to make a wish from the disk whole.
+        """
+        ours = (self.desired.epoch, self.desired.generation)
+        theirs = (new.epoch, new.generation)
+        if theirs < ours or (theirs == ours and self.whole):
+            return False
+        self.desired = new
+        self.whole = True
+        bare = tuple(replace(work, env={}, files={}) for work in new.work)
+        disk.write_whole(self._path, encode(replace(new, work=bare)))
+        return True
+
+    def _load(self) -> Desired:
+        try:
+            return decode(self._path.read_bytes(), Desired)
+        except (OSError, BadMessage, msgspec.MsgspecError):
+            return NOTHING

@@ -1,0 +1,1 @@
+"""The node agent, on its own: no database, no portal."""
