@@ -17,6 +17,7 @@ class Ask:
     memory_mib: int | None = None
     compute_milli: int | None = None
     share_milli: int | None = None
+    proportional: bool = False
     profile: str = ""
     min_size_gb: int = 0
 
@@ -54,10 +55,10 @@ def share_of(card: CardSize, ask: Ask) -> Share | None:
         return None
     if memory is None:
         memory = card.memory_mib * (compute or 0) // FULL
-    if compute is None:
-        compute = memory * FULL // card.memory_mib
     least = nominal_mib(card, ask.min_size_gb) if ask.min_size_gb else 0
     memory = max(memory, least)
+    if compute is None or ask.proportional:
+        compute = max(compute or 0, memory * FULL // card.memory_mib)
     if memory > card.memory_mib or compute > FULL:
         return None
     return Share(memory, compute)

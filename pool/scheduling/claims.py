@@ -53,7 +53,8 @@ class Need:
 
     A part is a whole card when `whole`; else a share by `memory_gb` (nominal), `memory_mib`
     (usable, absolute), `compute_milli` (thousandths of a card), or by `profile` name.
-    `share_milli` asks for the same share of both. `parts` 0 means CPU only. Empty `vendors`,
+    `share_milli` asks for the same share of both; `proportional` raises a soft share's compute to
+    what its memory is in proportion. `parts` 0 means CPU only. Empty `vendors`,
     `labels`, `modes` and friends mean any; `modes` is in order of preference. `min_size_gb` is
     the template's smallest slice (nominal).
     """
@@ -64,6 +65,7 @@ class Need:
     memory_mib: int | None = None
     compute_milli: int | None = None
     share_milli: int | None = None
+    proportional: bool = False
     profile: str = ""
     min_size_gb: int = 0
     modes: tuple[Mode, ...] = ()
@@ -200,3 +202,11 @@ class Promise:
     cards: frozenset[int]
     nodes: frozenset[int]
     until_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """One kind of need seen lately and how often, for the score that avoids fragments."""
+
+    need: Need
+    weight: float

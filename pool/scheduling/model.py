@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from pool.scheduling.claims import (
+    Demand,
     Need,
     PriorityClass,
     Promise,
@@ -47,6 +48,7 @@ __all__ = [
     "CarveMove",
     "Ceiling",
     "CeilingScope",
+    "Demand",
     "Eviction",
     "Explanation",
     "HostPart",
@@ -103,7 +105,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The pool at one instant. The order inside the tuples never changes the plan."""
+    """The pool at one instant. The order inside the tuples never changes the plan.
+
+    `demand` is the recent mix of needs; empty means that what waits and runs now stands for it.
+    """
 
     now_s: float
     nodes: tuple[NodeState, ...] = ()
@@ -118,4 +123,5 @@ class Snapshot:
     windows: tuple[Window, ...] = ()
     promises: tuple[Promise, ...] = ()
     seats: tuple[Seats, ...] = ()
+    demand: tuple[Demand, ...] = ()
     rules: Rules = field(default_factory=Rules)

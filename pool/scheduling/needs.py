@@ -1,7 +1,7 @@
 """From a need as people and rows say it to the claim the planner reads."""
 
 from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
-from pool.carving.sizes import Ask, CardSize, Share, nominal_mib, share_of
+from pool.carving.sizes import Ask, CardSize, Share, share_of
 from pool.rules.needs import Need
 from pool.scheduling import claims
 
@@ -27,6 +27,7 @@ def claim_of(
         memory_mib=need.memory_mib,
         compute_milli=need.compute_milli,
         share_milli=need.share_milli,
+        proportional=need.proportional,
         profile=need.profile,
         min_size_gb=need.min_size_gb,
         modes=modes_of(need, unlimited_modes=unlimited_modes),
@@ -66,6 +67,7 @@ def ask_of(need: Need) -> Ask:
         memory_mib=need.memory_mib,
         compute_milli=need.compute_milli,
         share_milli=need.share_milli,
+        proportional=need.proportional,
         profile=need.profile,
         min_size_gb=need.min_size_gb,
     )
@@ -81,9 +83,4 @@ def pair_on(need: Need, card: CardSize) -> Share | None:
         return Share(card.memory_mib, 1000)
     if need.profile:
         return None
-    share = share_of(card, ask_of(need))
-    if share is None or not need.proportional:
-        return share
-    least = nominal_mib(card, need.memory_gb) if need.memory_gb else need.memory_mib or 0
-    proportion = least * 1000 // card.memory_mib
-    return Share(share.memory_mib, max(share.compute_milli, proportion))
+    return share_of(card, ask_of(need))

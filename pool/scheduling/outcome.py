@@ -61,9 +61,13 @@ class NewSlice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One slice of a placement: either one that exists (`slice`) or one to be made (`new`)."""
+    """One slice of a placement: either one that exists (`slice`) or one to be made (`new`).
+
+    `card_micro` is its card equivalents in millionths, what quotas and bills count.
+    """
 
     card: int
+    card_micro: int
     slice: int | None = None
     new: NewSlice | None = None
 

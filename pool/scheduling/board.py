@@ -1,0 +1,285 @@
+"""The working copy of a snapshot.
+
+Arrays over nodes and cards that one round changes as it plans.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nodeagent.protocol.vocabulary import Mode
+from pool.scheduling.kinds import CardKind, kind_of
+from pool.scheduling.model import NodeState, PartitionState, Quota, SliceState, Snapshot
+from pool.scheduling.stock import Layout, stock_of
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+FREE = -1
+"""The trust code of a card or node that nobody is on."""
+
+SOFT_CODES = {"any": -1, "none": -2, **{mode.value: n for n, mode in enumerate(Mode)}}
+NO_LAYOUT = -1
+_CHANGING = (
+    "offered",
+    "trust",
+    "held",
+    "whole",
+    "layout",
+    "entry",
+    "soft",
+    "compute",
+    "memory",
+    "count",
+)
+
+
+@dataclass(slots=True)
+class Words:
+    """Texts as small numbers and the row of each slice's card: shared by all copies of a board.
+
+    `memo` keeps what depends on nothing that a round changes.
+    """
+
+    codes: dict[object, int] = field(default_factory=dict)
+    where: dict[int, int] = field(default_factory=dict)
+    memo: dict[object, Any] = field(default_factory=dict)
+    layouts: list[Layout] = field(default_factory=list)
+
+    def code(self, word: object) -> int:
+        return self.codes.setdefault(word, len(self.codes))
+
+    def layout(self, layout: Layout | None) -> int:
+        """The number of a MIG layout; alike layouts share it whatever their slices' ids."""
+        if layout is None:
+            return NO_LAYOUT
+        key = ("layout", layout)
+        if key not in self.codes:
+            self.codes[key] = len(self.layouts)
+            self.layouts.append(layout)
+        return self.codes[key]
+
+
+@dataclass(slots=True)
+class NodeTable:
+    """Nodes as arrays, in the order of their ids. `busy` counts the holds on each."""
+
+    states: tuple[NodeState, ...]
+    index: dict[int, int]
+    cpu: Ints
+    memory: Ints
+    disk: Ints
+    trust: Ints
+    busy: Ints
+    offered: Flags
+    single: Flags
+    network: Ints
+
+    def copy(self) -> "NodeTable":
+        return replace(
+            self,
+            cpu=self.cpu.copy(),
+            memory=self.memory.copy(),
+            disk=self.disk.copy(),
+            trust=self.trust.copy(),
+            busy=self.busy.copy(),
+            offered=self.offered.copy(),
+        )
+
+
+@dataclass(slots=True)
+class CardTable:
+    """Cards as arrays, ordered by node and id, so that a node's cards are one run."""
+
+    ids: Ints
+    index: dict[int, int]
+    node: Ints
+    kind: Ints
+    domain: Ints
+    offered: Flags
+    trust: Ints
+    held: Ints
+    whole: Ints
+    layout: Ints
+    entry: Ints
+    soft: Ints
+    compute: Ints
+    memory: Ints
+    count: Ints
+    pieces: list[tuple[SliceState, ...]]
+    modes: list[Mode | None]
+    links: list[dict[int, int]]
+
+    def copy(self) -> "CardTable":
+        fresh = {name: getattr(self, name).copy() for name in _CHANGING}
+        return replace(self, pieces=list(self.pieces), modes=list(self.modes), **fresh)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What one card was like before a trial."""
+
+    pieces: tuple[SliceState, ...]
+    mode: Mode | None
+    trust: int
+
+
+@dataclass(slots=True)
+class Board:
+    """One round's world. Copy it before trying something that may have to be undone."""
+
+    snapshot: Snapshot
+    words: Words
+    kinds: tuple[CardKind, ...]
+    nodes: NodeTable
+    cards: CardTable
+    parts: dict[int, PartitionState]
+    rows: dict[int, Ints]
+    quotas: dict[str, list[Quota]]
+    held: dict[int, int]
+    seats: dict[Mode, int]
+    fresh: int = -1
+    """The id that the next slice to be made gets; planned slices count down from -1."""
+
+    def copy(self) -> "Board":
+        return replace(
+            self,
+            nodes=self.nodes.copy(),
+            cards=self.cards.copy(),
+            held=dict(self.held),
+            seats=dict(self.seats),
+        )
+
+    def lift(self, card: int) -> "Saved":
+        """Remember the card at this row, so that a trial on it can be taken back."""
+        table = self.cards
+        return Saved(table.pieces[card], table.modes[card], int(table.trust[card]))
+
+    def put_back(self, card: int, saved: "Saved") -> None:
+        """Undo everything that was tried on the card at this row."""
+        table = self.cards
+        table.pieces[card], table.modes[card] = saved.pieces, saved.mode
+        table.trust[card] = saved.trust
+        self.refresh(card)
+
+    def refresh(self, card: int) -> None:
+        """Work out again what the card at this row can give, after its pieces changed."""
+        table = self.cards
+        stock = stock_of(self.kinds[table.kind[card]], table.modes[card], table.pieces[card])
+        table.held[card] = stock.held
+        table.whole[card] = stock.whole
+        table.layout[card] = self.words.layout(stock.layout)
+        table.entry[card] = stock.entry
+        table.soft[card] = SOFT_CODES[stock.soft]
+        table.compute[card] = stock.compute_milli
+        table.memory[card] = stock.memory_mib
+        table.count[card] = stock.soft_count
+
+
+def build(snapshot: Snapshot) -> Board:
+    """Lay a snapshot out as arrays. The order of its tuples does not matter."""
+    words = Words()
+    nodes = _nodes(snapshot, words)
+    kinds, cards = _cards(snapshot, words, nodes.index)
+    quotas: dict[str, list[Quota]] = defaultdict(list)
+    for row in sorted(snapshot.quotas, key=lambda q: q.id):
+        quotas[row.tenant].append(row)
+    board = Board(
+        snapshot=snapshot,
+        words=words,
+        kinds=kinds,
+        nodes=nodes,
+        cards=cards,
+        parts={p.id: p for p in snapshot.partitions},
+        rows=_rows(kinds, cards),
+        quotas=dict(quotas),
+        held={row.id: row.held for row in snapshot.quotas},
+        seats={s.mode: s.total - s.used for s in snapshot.seats},
+    )
+    for card, pieces in enumerate(cards.pieces):
+        board.refresh(card)
+        words.where.update((piece.id, card) for piece in pieces)
+    return board
+
+
+def _rows(kinds: tuple[CardKind, ...], cards: CardTable) -> dict[int, Ints]:
+    """The rows of each partition's cards."""
+    partitions = _ints(kind.partition for kind in kinds)
+    own = partitions[cards.kind] if len(kinds) else cards.kind
+    return {int(p): np.flatnonzero(own == p) for p in np.unique(own)}
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.fromiter(values, dtype=np.int64)
+
+
+def _trust(words: Words, trust: str | None) -> int:
+    return FREE if trust is None else words.code(("trust", trust))
+
+
+def _nodes(snapshot: Snapshot, words: Words) -> NodeTable:
+    states = tuple(sorted(snapshot.nodes, key=lambda n: n.id))
+    index = {node.id: i for i, node in enumerate(states)}
+    busy = np.zeros(len(states), dtype=np.int64)
+    for running in snapshot.running:
+        for host in running.hosts:
+            if host[0] in index:
+                busy[index[host[0]]] += 1
+    return NodeTable(
+        states=states,
+        index=index,
+        cpu=_ints(n.cpu_free_milli for n in states),
+        memory=_ints(n.memory_free_mib for n in states),
+        disk=_ints(n.disk_free_mib for n in states),
+        trust=_ints(_trust(words, n.trust) for n in states),
+        busy=busy,
+        offered=np.array([n.offered for n in states], dtype=np.bool_),
+        single=np.array([n.shared_by_one_group for n in states], dtype=np.bool_),
+        network=_ints(words.code(("network", n.network)) for n in states),
+    )
+
+
+def _cards(
+    snapshot: Snapshot, words: Words, node_index: dict[int, int]
+) -> tuple[tuple[CardKind, ...], CardTable]:
+    states = sorted(
+        (c for c in snapshot.cards if c.node in node_index),
+        key=lambda c: (node_index[c.node], c.id),
+    )
+    index = {card.id: i for i, card in enumerate(states)}
+    kinds: dict[CardKind, int] = {}
+    codes = [kinds.setdefault(kind_of(card), len(kinds)) for card in states]
+    zero = np.zeros(len(states), dtype=np.int64)
+    table = CardTable(
+        ids=_ints(c.id for c in states),
+        index=index,
+        node=_ints(node_index[c.node] for c in states),
+        kind=_ints(codes),
+        domain=_ints(words.code(("domain", c.node, c.domain)) for c in states),
+        offered=np.array([c.offered for c in states], dtype=np.bool_),
+        trust=_ints(_trust(words, c.trust) for c in states),
+        held=zero.copy(),
+        whole=zero.copy(),
+        layout=zero.copy(),
+        entry=zero.copy(),
+        soft=zero.copy(),
+        compute=zero.copy(),
+        memory=zero.copy(),
+        count=zero.copy(),
+        pieces=_pieces(snapshot.slices, index),
+        modes=[c.mode for c in states],
+        links=[{index[p]: s for p, s in c.links if p in index} for c in states],
+    )
+    return tuple(kinds), table
+
+
+def _pieces(slices: Sequence[SliceState], index: dict[int, int]) -> list[tuple[SliceState, ...]]:
+    found: list[list[SliceState]] = [[] for _ in index]
+    for piece in sorted(slices, key=lambda s: s.id):
+        if piece.card in index:
+            found[index[piece.card]].append(piece)
+    return [tuple(pieces) for pieces in found]

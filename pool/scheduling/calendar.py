@@ -1,0 +1,67 @@
+"""What time keeps away: maintenance, reservations and promises of room, against a forecast."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pool.scheduling.board import Board, Flags
+from pool.scheduling.model import Reason, Rules, Waiting
+
+
+def forecast_s(work: Waiting, rules: Rules) -> float:
+    """How long the work will run: what was declared, stretched by the owner's past overruns."""
+    if work.declared_s is None:
+        return rules.unknown_duration_s
+    return max(work.declared_s, work.declared_s * work.p90_ratio)
+
+
+def kept_away(board: Board, work: Waiting) -> Iterator[tuple[Reason, Flags]]:
+    """Flags over all cards: which the work may use for as long as it is forecast to run."""
+    snapshot = board.snapshot
+    now = snapshot.now_s
+    until = now + forecast_s(work, snapshot.rules)
+    closed = [w for w in snapshot.windows if w.starts_s < until and w.ends_s > now]
+    if closed:
+        cards = frozenset().union(*(w.cards for w in closed))
+        nodes = frozenset().union(*(w.nodes for w in closed))
+        yield Reason.MAINTENANCE, ~(_cards(board, cards) | _on(board, nodes))
+    kept: frozenset[int] = frozenset()
+    for reservation in snapshot.reservations:
+        overlaps = reservation.starts_s < until and reservation.ends_s > now
+        if overlaps and not reservation.tenants & frozenset(work.tenants):
+            kept |= reservation.cards
+    for promise in snapshot.promises:
+        if promise.workload != work.id and promise.until_s > now:
+            kept |= promise.cards
+    if kept:
+        yield Reason.RESERVED, ~_cards(board, kept)
+
+
+def nodes_kept_away(board: Board, work: Waiting) -> Flags:
+    """Flags over all nodes: which CPU-only work may use for as long as it is forecast to run."""
+    snapshot = board.snapshot
+    until = snapshot.now_s + forecast_s(work, snapshot.rules)
+    nodes: frozenset[int] = frozenset()
+    for window in snapshot.windows:
+        if window.starts_s < until and window.ends_s > snapshot.now_s:
+            nodes |= window.nodes
+    for promise in snapshot.promises:
+        if promise.workload != work.id and promise.until_s > snapshot.now_s:
+            nodes |= promise.nodes
+    return ~_nodes(board, nodes)
+
+
+def _cards(board: Board, ids: frozenset[int]) -> Flags:
+    flags = np.zeros(len(board.cards.ids), dtype=np.bool_)
+    flags[[board.cards.index[i] for i in ids if i in board.cards.index]] = True
+    return flags
+
+
+def _nodes(board: Board, ids: frozenset[int]) -> Flags:
+    flags = np.zeros(len(board.nodes.states), dtype=np.bool_)
+    flags[[board.nodes.index[i] for i in ids if i in board.nodes.index]] = True
+    return flags
+
+
+def _on(board: Board, nodes: frozenset[int]) -> Flags:
+    return _nodes(board, nodes)[board.cards.node]

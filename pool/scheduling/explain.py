@@ -1,0 +1,124 @@
+"""Why it waits: the same filters as the planner's, counted one after the other."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nodeagent.protocol.vocabulary import Mode
+from pool.scheduling.board import Board, Flags
+from pool.scheduling.fit import (
+    Grants,
+    grants_for,
+    host_only_sieve,
+    modes_offered,
+    sieve,
+)
+from pool.scheduling.model import Explanation, Level, PlannedStart, Reason, Waiting
+from pool.scheduling.offer import may_use
+from pool.scheduling.possible import possible
+from pool.scheduling.shortage import shortage_of
+
+_RULES = frozenset(
+    {
+        Reason.HELD_BACK,
+        Reason.ACCESS,
+        Reason.CEILING,
+        Reason.LICENCE,
+        Reason.QUOTA,
+        Reason.MAINTENANCE,
+        Reason.RESERVED,
+        Reason.NODE_FAILED_IT,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How far the candidates got: how many each filter removed, and where the last ones fell."""
+
+    partition: int
+    mode: Mode | None
+    candidates: int
+    removed: tuple[tuple[Reason, int], ...]
+    fell_at: Reason | None
+    last: Flags
+    grants: Grants | None
+
+    @property
+    def depth(self) -> int:
+        """How many filters the last candidate passed."""
+        return len(self.removed) + (self.fell_at is None) * 100
+
+
+def explain(board: Board, work: Waiting, head: PlannedStart | None = None) -> Explanation:
+    """Why the work does not start on this board. `head` is whose start it must not delay."""
+    if work.held_back or work.not_before_s > board.snapshot.now_s:
+        return Explanation(
+            workload=work.id, reason=Reason.HELD_BACK, level=Level.RULE, detail=work.held_back
+        )
+    open_to = [p for p in work.partitions if may_use(board, work, p)]
+    if not open_to:
+        return Explanation(workload=work.id, reason=Reason.ACCESS, level=Level.RULE)
+    counts = [count for p in open_to for count in _counts(board, work, p)]
+    best = max(counts, key=lambda count: count.depth)
+    reason = best.fell_at or (Reason.TOPOLOGY if head is None else Reason.BEHIND)
+    told = Explanation(
+        workload=work.id,
+        reason=reason,
+        level=_level(board, work, reason),
+        candidates=best.candidates,
+        counts=_merged(best.removed),
+        shortage=shortage_of(board, work, best.grants, best.last, reason, best.partition),
+    )
+    if head is not None and head.workload == work.id:
+        return replace(told, starts_s=head.at_s)
+    return told
+
+
+def _level(board: Board, work: Waiting, reason: Reason) -> Level:
+    if reason in _RULES:
+        return Level.RULE
+    if reason is Reason.BEHIND:
+        return Level.ORDER
+    return Level.BUSY if possible(board, work) else Level.NEVER
+
+
+def _counts(board: Board, work: Waiting, partition: int) -> list[Count]:
+    """One count for each mode, or one over nodes when no card is needed."""
+    if not work.need.parts:
+        size = len(board.nodes.states)
+        return [_count(host_only_sieve(board, work, partition), size, partition, None, None)]
+    found = []
+    for mode in modes_offered(board, work, partition):
+        grants = grants_for(board, work, partition, mode)
+        sieved = sieve(board, work, partition, mode, grants)
+        found.append(_count(sieved, len(board.rows[partition]), partition, mode, grants))
+    return found
+
+
+def _count(
+    sieved: Iterable[tuple[Reason, Flags]],
+    size: int,
+    partition: int,
+    mode: Mode | None,
+    grants: Grants | None,
+) -> Count:
+    left = np.ones(size, dtype=np.bool_)
+    removed: list[tuple[Reason, int]] = []
+    for reason, passes in sieved:
+        after = left & passes
+        lost = int(left.sum()) - int(after.sum())
+        removed.append((reason, lost))
+        if not after.any():
+            return Count(partition, mode, size, tuple(removed), reason, left, grants)
+        left = after
+    return Count(partition, mode, size, tuple(removed), None, left, grants)
+
+
+def _merged(removed: tuple[tuple[Reason, int], ...]) -> tuple[tuple[Reason, int], ...]:
+    """One count for each reason that removed anything, in filter order."""
+    totals: dict[Reason, int] = {}
+    for reason, lost in removed:
+        totals[reason] = totals.get(reason, 0) + lost
+    return tuple((reason, lost) for reason, lost in totals.items() if lost)

@@ -1,0 +1,246 @@
+"""May it go here? Every filter in its order, each as flags over the cards or nodes in question."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from nodeagent.protocol.vocabulary import PLACED_MODES, Mode, WorkloadKind
+from pool.scheduling.board import NO_LAYOUT, SOFT_CODES, Board, Flags, Ints
+from pool.scheduling.calendar import kept_away
+from pool.scheduling.grant import Grant, grant, modes_for
+from pool.scheduling.isolation import may_share, nodes_may_share
+from pool.scheduling.model import (
+    Ceiling,
+    CeilingScope,
+    Need,
+    Reason,
+    Topology,
+    Unit,
+    Waiting,
+)
+from pool.scheduling.quota import card_room, host_room
+from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER
+from pool.scheduling.trial import layout_open
+
+Sieve = Iterator[tuple[Reason, Flags]]
+
+
+@dataclass(frozen=True, slots=True)
+class HostShare:
+    """The CPU, memory and disk that one node must have free for the parts it would carry."""
+
+    cpu_milli: int
+    memory_mib: int
+    disk_mib: int
+
+
+def host_share(need: Need, parts: int) -> HostShare:
+    """The need's host share for so many of its parts, rounded up."""
+    if need.parts == 0:
+        return HostShare(need.cpu_milli, need.host_memory_mib, need.disk_mib)
+    return HostShare(
+        cpu_milli=-(-need.cpu_milli * parts // need.parts),
+        memory_mib=-(-need.host_memory_mib * parts // need.parts),
+        disk_mib=-(-need.disk_mib * parts // need.parts),
+    )
+
+
+def least_parts_a_node(need: Need) -> int:
+    """How many parts a node must carry at the least: all of them unless the work may span nodes."""
+    return need.parts if need.topology in (Topology.NODE, Topology.LINKED) else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """The grant on each kind of card; a kind without one carries its reason.
+
+    `barred` lists the reasons that occur, with the kinds that each one bars, in filter order.
+    """
+
+    by_kind: tuple[Grant | Reason, ...]
+    micro: Ints
+    memory: Ints
+    compute: Ints
+    barred: tuple[tuple[Reason, Flags], ...]
+
+
+def grants_for(board: Board, work: Waiting, partition: int, mode: Mode) -> Grants:
+    """What one part would get on each kind of card of the pool in that mode."""
+    external = work.kind is WorkloadKind.EXTERNAL
+    key = ("grants", work.need, work.purpose, external, partition, mode)
+    found: Grants | None = board.words.memo.get(key)
+    if found is None:
+        found = _grants(board, work, partition, mode)
+        board.words.memo[key] = found
+    return found
+
+
+def _grants(board: Board, work: Waiting, partition: int, mode: Mode) -> Grants:
+    external = work.kind is WorkloadKind.EXTERNAL
+    ceilings = ceilings_for(board, work, partition)
+    tolerance = board.snapshot.rules.compute_tolerance_milli
+    found = tuple(
+        grant(kind, work.need, mode, external, ceilings, tolerance) for kind in board.kinds
+    )
+    sizes = [
+        (g.card_micro, g.memory_mib, g.compute_milli) if isinstance(g, Grant) else (0, 0, 0)
+        for g in found
+    ]
+    table = np.array(sizes, dtype=np.int64).reshape(len(found), 3)
+    reasons = [reason for reason in Reason if reason in found]
+    barred = tuple(
+        (reason, np.array([g is reason for g in found], dtype=np.bool_)) for reason in reasons
+    )
+    return Grants(found, table[:, 0], table[:, 1], table[:, 2], barred)
+
+
+def ceilings_for(board: Board, work: Waiting, partition: int) -> tuple[Ceiling, ...]:
+    """The ceilings of the partition that bind this workload's purpose."""
+    state = board.parts.get(partition)
+    return tuple(c for c in state.ceilings if work.purpose in c.purposes) if state else ()
+
+
+def sieve(board: Board, work: Waiting, partition: int, mode: Mode, grants: Grants) -> Sieve:
+    """Filter by filter, which of the partition's cards could take one part of the work now."""
+    rows = board.rows[partition]
+    kind = board.cards.kind[rows]
+    node = board.cards.node[rows]
+    for reason, barred in grants.barred:
+        yield reason, ~barred[kind]
+    yield Reason.HEALTH, board.cards.offered[rows] & board.nodes.offered[node]
+    if work.avoid:
+        yield Reason.NODE_FAILED_IT, ~_named(board, work.avoid)[node]
+    yield Reason.ISOLATION, may_share(board, work, mode, rows)
+    yield from _capacity(board, work, mode, rows, grants)
+    yield from _sums(board, work, partition, rows, grants)
+    for reason, fine in host_sieve(board, work, least_parts_a_node(work.need)):
+        yield reason, fine[node]
+    yield from _licence(board, work, mode, rows)
+    yield Reason.QUOTA, _quota(board, work, partition, grants)[kind]
+    for reason, free in kept_away(board, work):
+        yield reason, free[rows]
+
+
+def _named(board: Board, nodes: frozenset[int]) -> Flags:
+    return np.array([node.id in nodes for node in board.nodes.states], dtype=np.bool_)
+
+
+def _capacity(board: Board, work: Waiting, mode: Mode, rows: Ints, grants: Grants) -> Sieve:
+    cards = board.cards
+    if mode is Mode.WHOLE:
+        yield Reason.MEMORY, cards.whole[rows] != NEVER
+    elif mode in PLACED_MODES:
+        yield Reason.LAYOUT, cards.layout[rows] != NO_LAYOUT
+        yield Reason.LAYOUT, layout_open(board, rows, grants.by_kind)
+    else:
+        soft = cards.soft[rows]
+        yield Reason.MODE, (soft == SOFT_CODES["any"]) | (soft == SOFT_CODES[mode.value])
+        yield Reason.MEMORY, cards.memory[rows] >= grants.memory[cards.kind[rows]]
+        yield Reason.COMPUTE, cards.compute[rows] >= grants.compute[cards.kind[rows]]
+        yield Reason.LAYOUT, cards.count[rows] < MOST_SOFT_SLICES
+        yield from _profiled(board, mode, rows, grants)
+
+
+def _profiled(board: Board, mode: Mode, rows: Ints, grants: Grants) -> Sieve:
+    """A vendor's cut without places: alike partitions on one card, and no more than its maximum."""
+    if mode in (Mode.MPS, Mode.TIMESLICE):
+        return
+    fine = np.ones(len(rows), dtype=np.bool_)
+    for i, row in enumerate(rows):
+        granted = grants.by_kind[board.cards.kind[row]]
+        geometry = board.kinds[board.cards.kind[row]].geometry(mode)
+        if geometry is None or not isinstance(granted, Grant) or not granted.profiles:
+            continue
+        profile = geometry.profiles[granted.profiles[0]]
+        staying = [p for p in board.cards.pieces[row] if p.mode is mode and p.held_by is not None]
+        alike = all(p.profile == profile.name for p in staying)
+        fine[i] = len(staying) < profile.max_instances and (alike or mode is not Mode.AMD_PARTITION)
+    yield Reason.LAYOUT, fine
+
+
+def _sums(board: Board, work: Waiting, partition: int, rows: Ints, grants: Grants) -> Sieve:
+    """Class ceilings on the sum of a card; counted only where the partition has any."""
+    cards = board.cards
+    for ceiling in ceilings_for(board, work, partition):
+        if ceiling.scope is CeilingScope.PER_WORKLOAD:
+            continue
+        used = np.array(
+            [
+                sum(p.compute_milli for p in cards.pieces[row] if p.purpose in ceiling.purposes)
+                for row in rows
+            ],
+            dtype=np.int64,
+        )
+        over = used + grants.compute[cards.kind[rows]] > ceiling.compute_milli
+        if ceiling.scope is CeilingScope.CARD_SPLIT:
+            mixed = np.array([kind.mixed for kind in board.kinds], dtype=np.bool_)
+            over &= mixed[cards.kind[rows]]
+        yield Reason.CEILING, ~over
+
+
+def host_sieve(board: Board, work: Waiting, parts: int) -> Sieve:
+    """Filter by filter, which nodes have the host share for so many parts."""
+    need, nodes = work.need, board.nodes
+    share = host_share(need, parts)
+    yield Reason.CPU, nodes.cpu >= share.cpu_milli
+    yield Reason.HOST_MEMORY, nodes.memory >= share.memory_mib
+    yield Reason.DISK, nodes.disk >= share.disk_mib
+    if need.storage or need.node_labels or need.runner != "process":
+        yield Reason.STORAGE, np.array([need.storage <= n.storage for n in nodes.states])
+        yield (
+            Reason.CAPABILITY,
+            np.array(
+                [need.node_labels <= n.labels and need.runner in n.runners for n in nodes.states]
+            ),
+        )
+    if need.topology is Topology.WHOLE_NODES:
+        yield Reason.TOPOLOGY, nodes.busy == 0
+
+
+def _licence(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Sieve:
+    left = board.seats.get(mode)
+    if left is not None and left < work.need.parts:
+        yield Reason.LICENCE, np.zeros(len(rows), dtype=np.bool_)
+
+
+def _quota(board: Board, work: Waiting, partition: int, grants: Grants) -> Flags:
+    """By kind: whether the start stays under every limit, host units included."""
+    if not host_quota_ok(board, work, partition):
+        return np.zeros(len(board.kinds), dtype=np.bool_)
+    micro = grants.micro * work.need.parts
+    left = [card_room(board, work, partition, kind.label) for kind in board.kinds]
+    return micro <= np.array(left, dtype=np.int64)
+
+
+def host_quota_ok(board: Board, work: Waiting, partition: int) -> bool:
+    """Whether the work's CPU, memory and disk stay under every limit."""
+    need = work.need
+    asked = {
+        Unit.CPU_MILLI: need.cpu_milli,
+        Unit.MEMORY_MIB: need.host_memory_mib,
+        Unit.DISK_MIB: need.disk_mib,
+    }
+    room = host_room(board, work, partition)
+    return all(asked[unit] <= left for unit, left in room.items())
+
+
+def host_only_sieve(board: Board, work: Waiting, partition: int) -> Sieve:
+    """Filter by filter, which nodes could take work that needs no card."""
+    nodes = board.nodes
+    here = [n.partition in (None, partition) for n in nodes.states]
+    yield Reason.ACCESS, np.array(here, dtype=np.bool_)
+    yield Reason.HEALTH, nodes.offered
+    if work.avoid:
+        yield Reason.NODE_FAILED_IT, ~_named(board, work.avoid)
+    yield Reason.ISOLATION, nodes_may_share(board, work)
+    yield from host_sieve(board, work, 1)
+    fine = host_quota_ok(board, work, partition)
+    yield Reason.QUOTA, np.full(len(nodes.states), fine, dtype=np.bool_)
+
+
+def modes_offered(board: Board, work: Waiting, partition: int) -> tuple[Mode, ...]:
+    """The work's modes, without those that no card of the partition has."""
+    offered = {m for kind in board.kinds if kind.partition == partition for m in kind.modes}
+    modes = modes_for(work)
+    return tuple(m for m in modes if m in offered) or modes[:1]

@@ -1,0 +1,29 @@
+"""Who may share a card, and a node, with whom (requirement P5)."""
+
+import numpy as np
+
+from nodeagent.protocol.vocabulary import UNISOLATED, Mode
+from pool.scheduling.board import FREE, Board, Flags, Ints
+from pool.scheduling.model import Waiting
+
+
+def may_share(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Flags:
+    """Which of these cards are free of work that the newcomer's group does not trust.
+
+    Modes that keep holders apart in hardware or by a hypervisor let anybody in; the others only the
+    group that is there already. A node without identity or fence takes one group at a time.
+    """
+    mine = board.words.code(("trust", work.trust))
+    trust = board.cards.trust[rows]
+    soft = np.array([kind.isolation(mode) in UNISOLATED for kind in board.kinds], dtype=np.bool_)
+    fine: Flags = ~soft[board.cards.kind[rows]] | (trust == FREE) | (trust == mine)
+    fine &= nodes_may_share(board, work)[board.cards.node[rows]]
+    return fine
+
+
+def nodes_may_share(board: Board, work: Waiting) -> Flags:
+    """Which nodes are free of work that the newcomer's group does not trust."""
+    mine = board.words.code(("trust", work.trust))
+    trust = board.nodes.trust
+    fine: Flags = ~board.nodes.single | (trust == FREE) | (trust == mine)
+    return fine

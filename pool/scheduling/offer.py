@@ -1,0 +1,143 @@
+"""The best place for one workload on the board as it is, or nothing."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from nodeagent.protocol.vocabulary import Mode
+from pool.scheduling.board import Board, Flags, Ints
+from pool.scheduling.calendar import nodes_kept_away
+from pool.scheduling.fit import (
+    Grants,
+    grants_for,
+    host_only_sieve,
+    host_share,
+    modes_offered,
+    sieve,
+)
+from pool.scheduling.model import HostPart, Placed, Policy, PriorityClass, Reason, Topology, Waiting
+from pool.scheduling.parts import Cutting, whole_cutting
+from pool.scheduling.quota import card_room, is_borrowed
+from pool.scheduling.shares import pick_shares
+from pool.scheduling.whole import pick_whole
+
+
+def offer(board: Board, work: Waiting) -> Placed | None:
+    """Where the work would start now: its partitions in order, its modes in order."""
+    for partition in work.partitions:
+        if not may_use(board, work, partition):
+            continue
+        placed = (
+            _cards(board, work, partition)
+            if work.need.parts
+            else _host_only(board, work, partition)
+        )
+        if placed is not None and not forbidden_loan(work, placed):
+            return placed
+    return None
+
+
+def may_use(board: Board, work: Waiting, partition: int) -> bool:
+    """Whether the partition exists, has cards, and is open to one of the work's tenants."""
+    state = board.parts.get(partition)
+    closed = state is not None and state.open_to is not None
+    if state is not None and closed and not (state.open_to or frozenset()) & set(work.tenants):
+        return False
+    return partition in board.rows or not work.need.parts
+
+
+def forbidden_loan(work: Waiting, placed: Placed) -> bool:
+    """Critical work never runs on borrowed cards (requirement S1)."""
+    return placed.borrowed and work.priority_class is PriorityClass.CRITICAL
+
+
+def passing(sieved: Iterable[tuple[Reason, Flags]], size: int) -> Flags:
+    """What is left after every filter; stops early when nothing is."""
+    fine = np.ones(size, dtype=np.bool_)
+    for _, flags in sieved:
+        fine &= flags
+        if not fine.any():
+            break
+    return fine
+
+
+def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
+    rows = board.rows[partition]
+    state = board.parts.get(partition)
+    policy = state.policy if state else Policy.FRAGMENTATION
+    for mode in modes_offered(board, work, partition):
+        grants = grants_for(board, work, partition, mode)
+        fine = passing(sieve(board, work, partition, mode, grants), len(rows))
+        cuttings = _pick(board, work, partition, rows[fine], grants, mode, policy)
+        if cuttings:
+            return _placed(board, work, partition, cuttings)
+    return None
+
+
+def _pick(
+    board: Board,
+    work: Waiting,
+    partition: int,
+    rows: Ints,
+    grants: Grants,
+    mode: Mode,
+    policy: Policy,
+) -> tuple[Cutting, ...] | None:
+    if not len(rows):
+        return None
+    if mode is Mode.WHOLE:
+        chosen = pick_whole(board, work, rows, policy)
+        return None if chosen is None else tuple(whole_cutting(board, row) for row in chosen)
+    room = tuple(card_room(board, work, partition, kind.label) for kind in board.kinds)
+    return pick_shares(board, work, rows, grants, mode, policy, room)
+
+
+def _placed(board: Board, work: Waiting, partition: int, cuttings: Sequence[Cutting]) -> Placed:
+    parts = tuple(cutting.part for cutting in cuttings)
+    labels: dict[str, int] = {}
+    nodes: dict[int, int] = {}
+    for part in parts:
+        row = board.cards.index[part.card]
+        label = board.kinds[board.cards.kind[row]].label
+        labels[label] = labels.get(label, 0) + part.card_micro
+        node = int(board.cards.node[row])
+        nodes[node] = nodes.get(node, 0) + 1
+    return Placed(
+        workload=work.id,
+        partition=partition,
+        parts=parts,
+        hosts=tuple(_host(board, work, node, count) for node, count in sorted(nodes.items())),
+        moves=tuple(c.move for c in cuttings if c.move is not None),
+        card_micro=sum(part.card_micro for part in parts),
+        borrowed=any(
+            is_borrowed(board, work, partition, label, micro) for label, micro in labels.items()
+        ),
+    )
+
+
+def _host(board: Board, work: Waiting, node: int, parts: int) -> HostPart:
+    """The host share of one node; work that takes whole nodes takes all that is free there."""
+    share = host_share(work.need, parts)
+    cpu, memory, disk = share.cpu_milli, share.memory_mib, share.disk_mib
+    if work.need.topology is Topology.WHOLE_NODES:
+        nodes = board.nodes
+        cpu, memory = int(nodes.cpu[node]), int(nodes.memory[node])
+        disk = int(nodes.disk[node])
+    return HostPart(
+        node=board.nodes.states[node].id, cpu_milli=cpu, memory_mib=memory, disk_mib=disk
+    )
+
+
+def _host_only(board: Board, work: Waiting, partition: int) -> Placed | None:
+    """CPU-only work: nodes without cards first, then the fullest that has the room."""
+    nodes = board.nodes
+    fine = passing(host_only_sieve(board, work, partition), len(nodes.states))
+    fine &= nodes_kept_away(board, work)
+    if not fine.any():
+        return None
+    cards = np.bincount(board.cards.node, minlength=len(nodes.states))
+    order = np.lexsort((np.arange(len(cards)), nodes.memory, nodes.cpu, cards))
+    node = next(int(i) for i in order if fine[i])
+    return Placed(
+        workload=work.id, partition=partition, parts=(), hosts=(_host(board, work, node, 0),)
+    )

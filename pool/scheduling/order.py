@@ -1,0 +1,157 @@
+"""Who is next.
+
+Class, entitlement, fair share, priority, age; every score as the sum of its parts.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pool.carving.sizes import MICRO
+from pool.scheduling.board import Board
+from pool.scheduling.calendar import forecast_s
+from pool.scheduling.fit import grants_for
+from pool.scheduling.grant import Grant, modes_for
+from pool.scheduling.model import PriorityClass, Rules, TenantShare, Waiting
+from pool.scheduling.quota import is_borrowed
+
+CLASS_RANK = {
+    PriorityClass.CRITICAL: 4,
+    PriorityClass.HIGH: 3,
+    PriorityClass.NORMAL: 2,
+    PriorityClass.LOW: 1,
+    PriorityClass.SCAVENGER: 0,
+}
+CRITICAL, ENTITLED, BORROWED, SCAVENGER = range(4)
+"""The four bands of the queue; a later band never goes before an earlier one."""
+
+
+Key = tuple[float, float, int]
+"""Order inside one project: minus the score, then the time of submission, then the id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """Why a workload stands where it does.
+
+    `band` first; then the fair `share` its tenants have used (less is better), outermost tenant
+    first; then inside the project `score` = class + priority + age (more is better).
+    """
+
+    band: int
+    share: tuple[float, ...]
+    class_points: float
+    priority_points: float
+    age_points: float
+
+    @property
+    def score(self) -> float:
+        return self.class_points + self.priority_points + self.age_points
+
+
+def score_parts(work: Waiting, now_s: float, rules: Rules) -> tuple[float, float, float]:
+    """Class, priority and age as points; a step of class weighs a thousand steps of priority."""
+    age = max(0.0, now_s - work.submitted_s) / rules.age_full_s
+    return (1000.0 * CLASS_RANK[work.priority_class], float(work.priority), age)
+
+
+def band_of(board: Board, work: Waiting) -> int:
+    """The band: critical and granted, entitled, borrowed, scavenger."""
+    if work.priority_class is PriorityClass.CRITICAL:
+        return CRITICAL
+    if work.priority_class is PriorityClass.SCAVENGER:
+        return SCAVENGER
+    return BORROWED if _would_borrow(board, work) else ENTITLED
+
+
+def _would_borrow(board: Board, work: Waiting) -> bool:
+    """Whether the start would be borrowed on every kind of card of its first partition."""
+    if not work.partitions or not work.need.parts:
+        return False
+    micro, labels = likely_micro(board, work)
+    first = work.partitions[0]
+    return bool(labels) and all(is_borrowed(board, work, first, label, micro) for label in labels)
+
+
+def likely_micro(board: Board, work: Waiting) -> tuple[int, frozenset[str]]:
+    """The least card equivalents the work can take in its first partition, and on which labels."""
+    found: dict[str, int] = {}
+    partition = work.partitions[0]
+    for mode in modes_for(work):
+        grants = grants_for(board, work, partition, mode)
+        for kind, granted in zip(board.kinds, grants.by_kind, strict=True):
+            if kind.partition == partition and isinstance(granted, Grant):
+                micro = granted.card_micro * work.need.parts
+                found[kind.label] = min(micro, found.get(kind.label, micro))
+        if found:
+            break
+    return (min(found.values()), frozenset(found)) if found else (0, frozenset())
+
+
+def ranked(board: Board) -> tuple[tuple[Waiting, Rank], ...]:
+    """The whole queue in order, with the reasons. Input order never matters.
+
+    Inside a band the tenant that has used the least of its share goes next, level by level; each
+    workload taken counts at once as if it had run, so that one tenant's queue does not go first
+    as a block.
+    """
+    bands: dict[int, list[Waiting]] = defaultdict(list)
+    for work in board.snapshot.waiting:
+        bands[band_of(board, work)].append(work)
+    shares = {s.tenant: s for s in board.snapshot.shares}
+    found: list[tuple[Waiting, Rank]] = []
+    for band in sorted(bands):
+        found += _fair(board, band, bands[band], shares)
+    return tuple(found)
+
+
+def _fair(
+    board: Board, band: int, works: Sequence[Waiting], shares: Mapping[str, TenantShare]
+) -> list[tuple[Waiting, Rank]]:
+    """Interleave the projects' own queues by their use of the share."""
+    snapshot = board.snapshot
+    queues: dict[tuple[str, ...], list[tuple[tuple[float, float, int], Waiting]]] = defaultdict(
+        list
+    )
+    for work in works:
+        points = sum(score_parts(work, snapshot.now_s, snapshot.rules))
+        queues[work.tenants[:2]].append(((-points, work.submitted_s, work.id), work))
+    usage = {tenant: share.usage for tenant, share in shares.items()}
+    heap = []
+    for tenants, queue in queues.items():
+        queue.sort(key=lambda entry: entry[0], reverse=True)
+        heap.append((_used(tenants, usage, shares), queue[-1][0], tenants))
+    heapq.heapify(heap)
+    found: list[tuple[Waiting, Rank]] = []
+    while heap:
+        used, key, tenants = heapq.heappop(heap)
+        fresh = _used(tenants, usage, shares)
+        if fresh != used:
+            heapq.heappush(heap, (fresh, key, tenants))
+            continue
+        _, work = queues[tenants].pop()
+        parts = score_parts(work, snapshot.now_s, snapshot.rules)
+        found.append((work, Rank(band, used, *parts)))
+        _use(usage, work, snapshot.rules, len(queues) > 1, board)
+        if queues[tenants]:
+            heapq.heappush(heap, (_used(tenants, usage, shares), queues[tenants][-1][0], tenants))
+    return found
+
+
+def _used(
+    tenants: tuple[str, ...], usage: Mapping[str, float], shares: Mapping[str, TenantShare]
+) -> tuple[float, ...]:
+    return tuple(
+        round(usage.get(t, 0.0) / (shares[t].weight if t in shares else 1.0), 6) for t in tenants
+    )
+
+
+def _use(usage: dict[str, float], work: Waiting, rules: Rules, shared: bool, board: Board) -> None:
+    """Count the work as if it had run; where nobody competes there is nothing to count."""
+    if not shared:
+        return
+    micro = likely_micro(board, work)[0] if work.partitions and work.need.parts else 0
+    cost = micro / MICRO * forecast_s(work, rules)
+    for tenant in work.tenants:
+        usage[tenant] = usage.get(tenant, 0.0) + cost

@@ -1,0 +1,143 @@
+"""From a chosen card to the parts and moves of a placement."""
+
+from dataclasses import dataclass
+
+from nodeagent.protocol.vocabulary import Mode
+from pool.carving.sizes import MICRO, profile_compute_milli, profile_micro
+from pool.scheduling.board import Board
+from pool.scheduling.grant import Grant
+from pool.scheduling.model import CarveMove, NewSlice, Part, SliceState
+from pool.scheduling.stock import as_piece, givable, idle
+from pool.scheduling.trial import Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """One part on one card, with the move that must come first, if any."""
+
+    part: Part
+    move: CarveMove | None = None
+
+
+def whole_cutting(board: Board, row: int) -> Cutting:
+    """Give the card at this row whole. It must be possible (`whole` is not NEVER)."""
+    card = int(board.cards.ids[row])
+    pieces = board.cards.pieces[row]
+    ready = [p for p in pieces if p.mode is Mode.WHOLE and givable(p)]
+    if ready and len(pieces) == 1:
+        return Cutting(Part(card=card, slice=ready[0].id, card_micro=MICRO))
+    kind = board.kinds[board.cards.kind[row]]
+    new = NewSlice(
+        mode=Mode.WHOLE,
+        profile="whole",
+        memory_mib=kind.size.memory_mib,
+        compute_milli=1000,
+        card_micro=MICRO,
+        start=0,
+        size=max((g.units for g in kind.geometries), default=1),
+    )
+    return _made(board, row, new, pieces)
+
+
+def mig_cutting(board: Board, row: int, trial: Trial) -> Cutting:
+    """Give the slice that the trial found for the layout of the card at this row."""
+    kind = board.kinds[board.cards.kind[row]]
+    geometry = kind.geometry(Mode.MIG)
+    assert geometry is not None
+    pieces = board.cards.pieces[row]
+    own = sorted(
+        (p for p in pieces if p.mode is Mode.MIG),
+        key=lambda p: (p.profile, p.start or 0, p.size or 0, as_piece(p).fixed, givable(p), p.id),
+    )
+    profile = geometry.profiles[trial.profile]
+    micro = profile_micro(geometry, profile)
+    if trial.answer.reused:
+        reused = own[trial.answer.reused[0]]
+        return Cutting(Part(card=reused.card, slice=reused.id, card_micro=micro))
+    place = trial.answer.added[0]
+    new = NewSlice(
+        mode=Mode.MIG,
+        profile=profile.name,
+        memory_mib=profile.memory_mib,
+        compute_milli=profile_compute_milli(geometry, profile),
+        card_micro=micro,
+        start=place.start,
+        size=profile.size,
+    )
+    foreign = tuple(p for p in pieces if p.mode is not Mode.MIG)
+    return _made(board, row, new, (*(own[i] for i in trial.answer.removed), *foreign))
+
+
+def soft_cutting(board: Board, row: int, granted: Grant) -> Cutting:
+    """Give a soft share of the card at this row, as an idle one of that size or a new one.
+
+    Idle slices of another mode go first; those of the same mode only as far as room is needed,
+    largest first.
+    """
+    kind = board.kinds[board.cards.kind[row]]
+    geometry = kind.geometry(granted.mode)
+    profile = ""
+    if geometry is not None and granted.profiles:
+        profile = geometry.profiles[granted.profiles[0]].name
+    new = NewSlice(
+        mode=granted.mode,
+        profile=profile,
+        memory_mib=granted.memory_mib,
+        compute_milli=granted.compute_milli,
+        card_micro=granted.card_micro,
+    )
+    pieces = board.cards.pieces[row]
+    for piece in pieces:
+        if givable(piece) and _alike(piece, new):
+            return Cutting(Part(card=piece.card, slice=piece.id, card_micro=granted.card_micro))
+    return _made(board, row, new, _in_the_way(kind.size.memory_mib, pieces, new))
+
+
+def _alike(piece: SliceState, new: NewSlice) -> bool:
+    return (piece.mode, piece.profile, piece.memory_mib, piece.compute_milli) == (
+        new.mode,
+        new.profile,
+        new.memory_mib,
+        new.compute_milli,
+    )
+
+
+def _in_the_way(
+    memory_mib: int, pieces: tuple[SliceState, ...], new: NewSlice
+) -> tuple[SliceState, ...]:
+    gone = [p for p in pieces if p.mode is not new.mode]
+    staying = [p for p in pieces if p.mode is new.mode]
+    spare = sorted((p for p in staying if idle(p)), key=lambda p: (p.memory_mib, p.id))
+    if new.mode is Mode.AMD_PARTITION:
+        gone += [p for p in spare if p.profile != new.profile]
+        spare = [p for p in spare if p.profile == new.profile]
+    memory = memory_mib - new.memory_mib - sum(p.memory_mib for p in staying)
+    compute = 1000 - new.compute_milli - sum(p.compute_milli for p in staying)
+    memory += sum(p.memory_mib for p in gone if p in staying)
+    compute += sum(p.compute_milli for p in gone if p in staying)
+    while spare and (memory < 0 or compute < 0):
+        largest = spare.pop()
+        gone.append(largest)
+        memory += largest.memory_mib
+        compute += largest.compute_milli
+    return tuple(gone)
+
+
+def _made(board: Board, row: int, new: NewSlice, removed: tuple[SliceState, ...]) -> Cutting:
+    card = int(board.cards.ids[row])
+    part = Part(card=card, new=new, card_micro=new.card_micro)
+    before = board.cards.modes[row] or Mode.WHOLE
+    kind = board.kinds[board.cards.kind[row]]
+    changes = before is not new.mode
+    if not removed and not changes:
+        return Cutting(part)
+    entering = kind.geometry(new.mode)
+    leaving = kind.geometry(before)
+    reset = changes and any(g is not None and g.reset_to_enter for g in (entering, leaving))
+    move = CarveMove(
+        card=card,
+        removes=tuple(sorted(p.id for p in removed)),
+        mode=new.mode if changes else None,
+        reset=reset,
+    )
+    return Cutting(part, move)

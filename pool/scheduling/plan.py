@@ -1,0 +1,142 @@
+"""One round: a snapshot goes in, a plan comes out."""
+
+from dataclasses import dataclass, field, replace
+
+from pool.scheduling.backfill import Head, ends_before, guarded, needs_head, plan_head, slip_order
+from pool.scheduling.board import Board, build
+from pool.scheduling.calendar import forecast_s
+from pool.scheduling.explain import explain
+from pool.scheduling.model import (
+    Explanation,
+    Level,
+    Placed,
+    Plan,
+    PlannedStart,
+    PriorityClass,
+    Reason,
+    Snapshot,
+    Waiting,
+)
+from pool.scheduling.offer import offer
+from pool.scheduling.order import CLASS_RANK, Rank, ranked
+from pool.scheduling.take import take
+
+
+@dataclass(slots=True)
+class Round:
+    """What a round has decided so far. `failed` are the shapes that found no place."""
+
+    board: Board
+    guard: Board
+    placed: list[Placed] = field(default_factory=list)
+    waits: dict[int, Explanation] = field(default_factory=dict)
+    heads: list[Head] = field(default_factory=list)
+    failed: set[tuple[object, ...]] = field(default_factory=set)
+
+    @property
+    def full(self) -> bool:
+        return len(self.placed) >= self.board.snapshot.rules.placements_per_round
+
+
+def plan(snapshot: Snapshot) -> Plan:
+    """Decide one round. The same snapshot gives the same plan, whatever its input order."""
+    return plan_board(build(snapshot))
+
+
+def plan_board(board: Board) -> Plan:
+    """Decide one round on a board laid out before; it ends as if all had been committed."""
+    queue = ranked(board)
+    decided = Round(board=board, guard=board)
+    behind = [entry for entry in queue if not _start_or_block(decided, entry[0])]
+    rules, now = board.snapshot.rules, board.snapshot.now_s
+    if rules.backfill:
+        behind.sort(key=lambda e: (e[1].band, -_class(e[0]), slip_order(e[0], now, rules)))
+    decided.guard = guarded(board, decided.heads)
+    for work, _ in behind:
+        _slip_in(decided, work)
+    return _told(decided, queue)
+
+
+def _class(work: Waiting) -> int:
+    return CLASS_RANK[work.priority_class]
+
+
+def _start_or_block(decided: Round, work: Waiting) -> bool:
+    """Start the work, or say why not; false when it stands behind a head and may only slip in."""
+    board = decided.board
+    if decided.full:
+        decided.waits[work.id] = _waits(work, Reason.ROUND_FULL, Level.ORDER)
+        return True
+    if work.held_back or work.not_before_s > board.snapshot.now_s:
+        decided.waits[work.id] = explain(board, work)
+        return True
+    if any(set(head.work.partitions) & set(work.partitions) for head in decided.heads):
+        return False
+    if _start(decided, board, work):
+        return True
+    told = explain(board, work)
+    head = plan_head(board, work) if told.level is Level.BUSY and needs_head(work) else None
+    if head is not None:
+        decided.heads.append(head)
+        told = replace(told, starts_s=head.start.at_s)
+    decided.waits[work.id] = told
+    return True
+
+
+def _slip_in(decided: Round, work: Waiting) -> None:
+    """Start work behind a head, where that cannot make the head late."""
+    short = ends_before(decided.board, work, decided.heads)
+    room = decided.board if short else decided.guard
+    if not decided.full and _start(decided, room, work, backfilled=True):
+        return
+    told = explain(decided.board, work, decided.heads[0].start)
+    decided.waits[work.id] = told
+
+
+def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = False) -> bool:
+    """Place the work on `room`, and take the place from every board of the round."""
+    shape = (room is decided.guard, *_shape(decided.board, work))
+    if shape in decided.failed:
+        return False
+    placed = offer(room, work)
+    if placed is None:
+        decided.failed.add(shape)
+        return False
+    placed = replace(placed, backfilled=backfilled)
+    take(decided.board, work, placed)
+    if decided.guard is not decided.board:
+        take(decided.guard, work, placed)
+    decided.placed.append(placed)
+    return True
+
+
+def _shape(board: Board, work: Waiting) -> tuple[object, ...]:
+    """What decides whether the work finds a place: alike works fail alike within one round."""
+    snapshot = board.snapshot
+    timed = snapshot.windows or snapshot.reservations
+    promised = any(promise.workload == work.id for promise in snapshot.promises)
+    return (
+        work.need,
+        work.trust,
+        work.tenants,
+        work.partitions,
+        work.purpose,
+        work.kind,
+        work.avoid,
+        work.priority_class is PriorityClass.CRITICAL,
+        forecast_s(work, snapshot.rules) if timed else None,
+        work.id if promised else None,
+    )
+
+
+def _waits(work: Waiting, reason: Reason, level: Level) -> Explanation:
+    return Explanation(workload=work.id, reason=reason, level=level)
+
+
+def _told(decided: Round, queue: tuple[tuple[Waiting, Rank], ...]) -> Plan:
+    positions = {work.id: i + 1 for i, (work, _) in enumerate(queue)}
+    waits = {
+        key: replace(told, position=positions[key]) for key, told in sorted(decided.waits.items())
+    }
+    starts: list[PlannedStart] = [head.start for head in decided.heads]
+    return Plan(placed=tuple(decided.placed), waits=waits, starts=tuple(starts))

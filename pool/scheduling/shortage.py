@@ -1,0 +1,105 @@
+"""The exact shortage: what was asked, and what the best candidate had."""
+
+import numpy as np
+
+from nodeagent.protocol.vocabulary import Mode
+from pool.scheduling.board import Board, Flags
+from pool.scheduling.fit import Grants, host_share, least_parts_a_node
+from pool.scheduling.grant import Grant
+from pool.scheduling.model import Reason, Shortage, Waiting
+from pool.scheduling.quota import card_room
+from pool.scheduling.stock import NEVER
+
+
+def shortage_of(
+    board: Board,
+    work: Waiting,
+    grants: Grants | None,
+    last: Flags,
+    reason: Reason,
+    partition: int,
+) -> Shortage | None:
+    """What was short where the last candidates fell; None when no number says it."""
+    if reason in (Reason.CPU, Reason.HOST_MEMORY, Reason.DISK):
+        return _host(board, work, last, reason, partition, grants)
+    if grants is None:
+        return None
+    if reason is Reason.QUOTA:
+        return _quota(board, work, grants, partition)
+    if work.need.whole and reason in (Reason.MEMORY, Reason.TOPOLOGY):
+        return _cards(board, work, grants, partition)
+    if reason in (Reason.MEMORY, Reason.COMPUTE):
+        return _soft(board, grants, last, reason, partition)
+    return None
+
+
+def _host(
+    board: Board,
+    work: Waiting,
+    last: Flags,
+    reason: Reason,
+    partition: int,
+    grants: Grants | None,
+) -> Shortage | None:
+    share = host_share(work.need, least_parts_a_node(work.need))
+    unit, needed, free = {
+        Reason.CPU: ("cpu_milli", share.cpu_milli, board.nodes.cpu),
+        Reason.HOST_MEMORY: ("memory_mib", share.memory_mib, board.nodes.memory),
+        Reason.DISK: ("disk_mib", share.disk_mib, board.nodes.disk),
+    }[reason]
+    nodes = np.flatnonzero(last)
+    if grants is not None:
+        nodes = np.unique(board.cards.node[board.rows[partition][last]])
+    if not len(nodes):
+        return None
+    best = int(nodes[np.argmax(free[nodes])])
+    return Shortage(
+        unit=unit, needed=needed, free=int(free[best]), where=board.nodes.states[best].name
+    )
+
+
+def _quota(board: Board, work: Waiting, grants: Grants, partition: int) -> Shortage | None:
+    found = [
+        (card_room(board, work, partition, kind.label), granted.card_micro, kind.label)
+        for kind, granted in zip(board.kinds, grants.by_kind, strict=True)
+        if isinstance(granted, Grant) and kind.partition == partition
+    ]
+    if not found:
+        return None
+    room, micro, label = max(found)
+    needed = micro * work.need.parts
+    return Shortage(unit="card_micro", needed=needed, free=max(0, room), where=label)
+
+
+def _cards(board: Board, work: Waiting, grants: Grants, partition: int) -> Shortage | None:
+    """Whole cards free on the node that has most of them."""
+    rows = board.rows[partition]
+    fits = np.array([isinstance(g, Grant) for g in grants.by_kind], dtype=np.bool_)
+    cards, nodes = board.cards, board.nodes
+    fine = fits[cards.kind[rows]] & (cards.whole[rows] != NEVER) & cards.offered[rows]
+    fine &= nodes.offered[cards.node[rows]]
+    counts = np.bincount(cards.node[rows][fine], minlength=len(nodes.states))
+    best = int(np.argmax(counts))
+    return Shortage(
+        unit="cards", needed=work.need.parts, free=int(counts[best]), where=nodes.states[best].name
+    )
+
+
+def _soft(
+    board: Board, grants: Grants, last: Flags, reason: Reason, partition: int
+) -> Shortage | None:
+    rows = board.rows[partition][last]
+    granted = [g for g in grants.by_kind if isinstance(g, Grant)]
+    if not len(rows) or not granted or granted[0].mode in (Mode.MIG, Mode.WHOLE):
+        return None
+    memory = reason is Reason.MEMORY
+    free = board.cards.memory[rows] if memory else board.cards.compute[rows]
+    best = int(np.argmax(free))
+    needed = (grants.memory if memory else grants.compute)[board.cards.kind[rows[best]]]
+    node = board.nodes.states[board.cards.node[rows[best]]]
+    return Shortage(
+        unit="memory_mib" if memory else "compute_milli",
+        needed=int(needed),
+        free=int(free[best]),
+        where=node.name,
+    )

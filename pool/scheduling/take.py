@@ -1,0 +1,121 @@
+"""Taking and giving back on the board: the one place where a round changes its world."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pool.scheduling.board import FREE, Board
+from pool.scheduling.model import (
+    CarveMove,
+    HostPart,
+    Part,
+    Placed,
+    Running,
+    SliceStage,
+    SliceState,
+    Waiting,
+)
+from pool.scheduling.quota import charge
+
+
+def take(board: Board, work: Waiting, placed: Placed) -> None:
+    """Let the board be as if this start had been committed."""
+    for move in placed.moves:
+        clear(board, move)
+    taken: dict[str, int] = {}
+    for part in placed.parts:
+        give(board, part, work)
+        label = board.kinds[board.cards.kind[board.cards.index[part.card]]].label
+        taken[label] = taken.get(label, 0) + part.card_micro
+    for host in placed.hosts:
+        _take_host(board, host, board.words.code(("trust", work.trust)))
+    charge(board, work, placed.partition, taken, placed.hosts)
+    for mode in board.seats:
+        board.seats[mode] -= sum(p.new is not None and p.new.mode is mode for p in placed.parts)
+
+
+def clear(board: Board, move: CarveMove) -> None:
+    """Take idle slices off a card and change its mode."""
+    row = board.cards.index[move.card]
+    gone = frozenset(move.removes)
+    board.cards.pieces[row] = tuple(p for p in board.cards.pieces[row] if p.id not in gone)
+    if move.mode is not None:
+        board.cards.modes[row] = move.mode
+
+
+def give(board: Board, part: Part, work: Waiting) -> None:
+    """Put the work onto one slice of a card, made now or there already."""
+    row = board.cards.index[part.card]
+    pieces = board.cards.pieces[row]
+    if part.new is None:
+        board.cards.pieces[row] = tuple(
+            replace(p, held_by=work.id, trust=work.trust, purpose=work.purpose)
+            if p.id == part.slice
+            else p
+            for p in pieces
+        )
+    else:
+        board.cards.pieces[row] = (*pieces, _made(board, part, work))
+        board.cards.modes[row] = part.new.mode
+    board.cards.trust[row] = board.words.code(("trust", work.trust))
+    board.refresh(row)
+
+
+def _made(board: Board, part: Part, work: Waiting) -> SliceState:
+    assert part.new is not None
+    number = board.fresh
+    board.fresh -= 1
+    return SliceState(
+        id=number,
+        card=part.card,
+        mode=part.new.mode,
+        profile=part.new.profile,
+        memory_mib=part.new.memory_mib,
+        compute_milli=part.new.compute_milli,
+        stage=SliceStage.COMING,
+        start=part.new.start,
+        size=part.new.size,
+        held_by=work.id,
+        trust=work.trust,
+        purpose=work.purpose,
+    )
+
+
+def _take_host(board: Board, host: HostPart, trust: int) -> None:
+    row = board.nodes.index[host.node]
+    board.nodes.cpu[row] -= host.cpu_milli
+    board.nodes.memory[row] -= host.memory_mib
+    board.nodes.disk[row] -= host.disk_mib
+    board.nodes.busy[row] += 1
+    board.nodes.trust[row] = trust
+
+
+def release(board: Board, running: Running) -> None:
+    """Let the board be as if this work had ended and its slices were gone."""
+    rows = {board.words.where[s] for s in running.slices if s in board.words.where}
+    hosts = [
+        HostPart(node=n, cpu_milli=c, memory_mib=m, disk_mib=d) for n, c, m, d in running.hosts
+    ]
+    vacate(board, running.id, rows, hosts)
+
+
+def vacate(board: Board, holder: int, rows: Iterable[int], hosts: Iterable[HostPart]) -> None:
+    """Take a holder's slices off the cards at these rows and give its host shares back."""
+    for row in sorted(rows):
+        pieces = tuple(p for p in board.cards.pieces[row] if p.held_by != holder)
+        board.cards.pieces[row] = pieces
+        if not any(p.held_by is not None for p in pieces):
+            board.cards.trust[row] = FREE
+        board.refresh(row)
+    for host in hosts:
+        node = board.nodes.index.get(host.node)
+        if node is not None:
+            _give_host(board, node, host)
+
+
+def _give_host(board: Board, row: int, host: HostPart) -> None:
+    board.nodes.cpu[row] += host.cpu_milli
+    board.nodes.memory[row] += host.memory_mib
+    board.nodes.disk[row] += host.disk_mib
+    board.nodes.busy[row] -= 1
+    if board.nodes.busy[row] <= 0:
+        board.nodes.trust[row] = FREE

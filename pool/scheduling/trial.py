@@ -1,0 +1,80 @@
+"""Trying a MIG need on a layout: the best answer for each layout, worked out once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from nodeagent.protocol.inventory import Geometry
+from nodeagent.protocol.vocabulary import Mode
+from pool.carving.geometry import cut_of
+from pool.carving.pack import Weights, even_weights, room
+from pool.carving.plan import Piece, Recut, layout_of, recut
+from pool.scheduling.board import NO_LAYOUT, Board, Flags, Ints
+from pool.scheduling.grant import Grant
+from pool.scheduling.model import Reason
+from pool.scheduling.stock import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The best way to get one profile onto one layout; `loss` is the room it costs."""
+
+    profile: int
+    answer: Recut
+    loss: float
+
+
+@lru_cache(maxsize=65536)
+def try_layout(
+    geometry: Geometry, layout: Layout, profiles: tuple[int, ...], weights: Weights | None
+) -> Trial | None:
+    """The tightest profile that the layout has room for, with the fewest removals.
+
+    The pieces in the answer are numbered from 0 in the layout's own order.
+    """
+    cut = cut_of(geometry)
+    weights = weights or even_weights(cut)
+    pieces = [
+        Piece(i, name, start, size, fixed, givable)
+        for i, (name, start, size, fixed, givable) in enumerate(layout)
+    ]
+    fixed_only = layout_of(cut, [piece for piece in pieces if piece.fixed])
+    for profile in profiles:
+        answer = recut(cut, pieces, [profile], weights)
+        if answer is not None:
+            given = [pieces[i] for i in answer.reused if not pieces[i].fixed]
+            after = layout_of(cut, [*(p for p in pieces if p.fixed), *given])
+            for place in answer.added:
+                after = after.plus(place)
+            loss = room(cut, fixed_only, weights) - room(cut, after, weights)
+            return Trial(profile, answer, round(loss, 9))
+    return None
+
+
+def layout_open(
+    board: Board, rows: Ints, grants: Sequence[Grant | Reason], weights: Weights | None = None
+) -> Flags:
+    """Which of these cards have, or can be cut to have, room for one of the granted profiles."""
+    fine = np.zeros(len(rows), dtype=np.bool_)
+    kind, layout = board.cards.kind[rows], board.cards.layout[rows]
+    keys = kind * (len(board.words.layouts) + 1) + layout
+    for key in np.unique(keys):
+        which = keys == key
+        first = int(np.argmax(which))
+        if layout[first] != NO_LAYOUT:
+            found = trial_at(board, int(kind[first]), int(layout[first]), grants)
+            fine[which] = found is not None
+    return fine
+
+
+def trial_at(
+    board: Board, kind: int, layout: int, grants: Sequence[Grant | Reason]
+) -> Trial | None:
+    """The trial of the granted profiles on one kind of card with one layout."""
+    granted = grants[kind]
+    geometry = board.kinds[kind].geometry(Mode.MIG)
+    if geometry is None or not isinstance(granted, Grant) or not granted.profiles:
+        return None
+    return try_layout(geometry, board.words.layouts[layout], granted.profiles, None)

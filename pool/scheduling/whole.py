@@ -1,0 +1,137 @@
+"""Whole cards: one node's best linked set, or whole nodes of one network domain and a remainder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pool.scheduling.board import Board, Flags, Ints
+from pool.scheduling.fit import host_share
+from pool.scheduling.links import best_set
+from pool.scheduling.model import Policy, Topology, Waiting
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Free cards grouped by node and kind: a gang's cards are alike."""
+
+    node: Ints
+    kind: Ints
+    count: Ints
+    members: tuple[Ints, ...]
+
+
+def cells_of(board: Board, rows: Ints) -> Cells:
+    """Group these rows into cells, in the order of node and kind."""
+    width = len(board.kinds)
+    key = board.cards.node[rows] * width + board.cards.kind[rows]
+    order = np.argsort(key, kind="stable")
+    keys, starts = np.unique(key[order], return_index=True)
+    members = tuple(np.split(rows[order], starts[1:])) if len(keys) else ()
+    counts = np.array([len(m) for m in members], dtype=np.int64)
+    return Cells(keys // width, keys % width, counts, members)
+
+
+def pick_whole(board: Board, work: Waiting, rows: Ints, policy: Policy) -> tuple[int, ...] | None:
+    """The rows of the cards for a gang of whole cards, or None when these rows hold none."""
+    cells = cells_of(board, rows)
+    if not len(cells.node):
+        return None
+    topology = work.need.topology
+    if topology is Topology.SPREAD:
+        return _spread(board, work, cells, policy)
+    if topology in (Topology.NETWORK, Topology.WHOLE_NODES):
+        return _across(board, work, cells, policy)
+    return _inside(board, work, cells, policy)
+
+
+def _inside(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[int, ...] | None:
+    parts = work.need.parts
+    enough = cells.count >= parts
+    if work.need.topology is Topology.LINKED:
+        groups = [_domains(board, m, parts) for m in cells.members]
+        enough &= np.array([bool(group) for group in groups], dtype=np.bool_)
+    for i in _ranked(board, cells, enough, policy):
+        members = cells.members[i].tolist()
+        if work.need.topology is Topology.LINKED:
+            members = min(groups[i], key=lambda group: (len(group), group))
+        return best_set(board, members, parts)
+    return None
+
+
+def _domains(board: Board, members: Ints, parts: int) -> list[list[int]]:
+    """The NVLink domains of one node that have enough of these cards free."""
+    found: dict[int, list[int]] = {}
+    for row in members.tolist():
+        found.setdefault(int(board.cards.domain[row]), []).append(row)
+    return [group for group in found.values() if len(group) >= parts]
+
+
+def _ranked(board: Board, cells: Cells, fine: Flags, policy: Policy) -> list[int]:
+    """Cells in order of liking: strong cards first, then the fullest node (or the emptiest)."""
+    strength = np.array([kind.strength for kind in board.kinds], dtype=np.int64)
+    moves = np.array([int(board.cards.whole[m].sum()) for m in cells.members], dtype=np.int64)
+    room = -cells.count if policy is Policy.SPREAD else cells.count
+    order = np.lexsort((cells.node, moves, room, -strength[cells.kind]))
+    return [int(i) for i in order if fine[i]]
+
+
+def _spread(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[int, ...] | None:
+    chosen: dict[int, int] = {}
+    for i in _ranked(board, cells, cells.count > 0, policy):
+        chosen.setdefault(int(cells.node[i]), best_set(board, cells.members[i].tolist(), 1)[0])
+    rows = list(chosen.values())[: work.need.parts]
+    return tuple(rows) if len(rows) == work.need.parts else None
+
+
+def _across(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[int, ...] | None:
+    """Try each kind and network domain by itself: nodes of one gang are alike and near."""
+    networks = board.nodes.network[cells.node]
+    sizes = _sizes(board)
+    for kind, network in sorted(set(zip(cells.kind.tolist(), networks.tolist(), strict=True))):
+        here = (cells.kind == kind) & (networks == network)
+        cap = max(sizes[kind, node] for node in cells.node[here].tolist())
+        order = [i for i in _ranked(board, cells, here, policy)]
+        found = _fill(board, work, cells, order, cap)
+        if found is not None:
+            return found
+    return None
+
+
+def _sizes(board: Board) -> dict[tuple[int, int], int]:
+    """How many cards of each kind each node has, free or not."""
+    pairs = np.stack((board.cards.kind, board.cards.node))
+    found, counts = np.unique(pairs, axis=1, return_counts=True)
+    return {(int(k), int(n)): int(c) for k, n, c in zip(*found, counts, strict=True)}
+
+
+def _fill(
+    board: Board, work: Waiting, cells: Cells, order: Sequence[int], cap: int
+) -> tuple[int, ...] | None:
+    """Whole nodes first, then the remainder on the fullest node that has it."""
+    parts = work.need.parts
+    single = work.need.topology is Topology.NETWORK and parts <= cap
+    full, rest = (0, parts) if single else divmod(parts, cap)
+    entire = work.need.topology is Topology.WHOLE_NODES
+    chosen: list[int] = []
+    used: set[int] = set()
+    for count, times in ((cap, full), (rest, 1 if rest else 0)):
+        least = cap if entire else count
+        able = [i for i in order if cells.count[i] >= least and int(cells.node[i]) not in used]
+        able = [i for i in able if _host_ok(board, work, int(cells.node[i]), count)]
+        if len(able) < times:
+            return None
+        for i in able[:times]:
+            chosen += best_set(board, cells.members[i].tolist(), count)
+            used.add(int(cells.node[i]))
+    return tuple(sorted(chosen))
+
+
+def _host_ok(board: Board, work: Waiting, node: int, parts: int) -> bool:
+    share = host_share(work.need, parts)
+    nodes = board.nodes
+    return bool(
+        nodes.cpu[node] >= share.cpu_milli
+        and nodes.memory[node] >= share.memory_mib
+        and nodes.disk[node] >= share.disk_mib
+    )
