@@ -42,7 +42,7 @@ def moment(micros: int) -> datetime:
 def hours(span: Span) -> Iterator[tuple[int, Span]]:
     """Each UTC hour that the span touches, as its start, with the part of the span inside it."""
     hour = span.start_us - span.start_us % HOUR_US
-    while hour < span.end_us:
+    while span.length_us and hour < span.end_us:
         yield hour, span.cut(Span(hour, hour + HOUR_US))
         hour += HOUR_US
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from psycopg.types.range import Range
 
 from billing.errors import PriceInThePast
 from billing.models.prices import Price
@@ -150,7 +151,7 @@ def _put(key: dict[str, Any], rate_micro: int, start: datetime) -> Price:
         return current
     later = rows.filter(valid__startswith__gt=start).order_by("valid__startswith").first()
     if current is not None:
-        current.valid = (current.valid.lower, start)
+        current.valid = Range(current.valid.lower, start)
         current.save(update_fields=["valid"])
     end = later.valid.lower if later is not None else None
-    return Price.objects.create(**key, rate_micro=rate_micro, valid=(start, end))
+    return Price.objects.create(**key, rate_micro=rate_micro, valid=Range(start, end))
