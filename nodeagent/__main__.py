@@ -11,7 +11,6 @@ from nodeagent import doctor
 from nodeagent.agent import Agent
 from nodeagent.config import BadConfig, Config, host_name, parse
 from nodeagent.drivers import choose
-from nodeagent.drivers.base import Driver
 from nodeagent.drivers.simulated.fleet import BadFleet, SimulatedNode, find_node, read_fleet
 from nodeagent.enrol import Enrolment
 from nodeagent.link import Link
@@ -34,11 +33,7 @@ def build(config: Config, node: SimulatedNode | None) -> Agent:
     state = config.state_dir / name if config.all_nodes else config.state_dir
     work = _work_root(config.work_dir)
     _make(state, 0o700)
-    driver: Driver
-    if node is None:
-        driver = choose.real(state)
-    else:
-        driver = choose.simulated(node, state, config.faults)
+    driver = choose.driver(node, state, config.faults)
     tools = tools_folder(work, ("/usr/bin/python3", "/usr/local/bin/python3", sys.executable))
     return Agent(
         name=name,

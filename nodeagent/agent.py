@@ -1,4 +1,4 @@
-"""The loop of one node: pull the wish, compare with what is, act, report. Level-triggered throughout."""
+"""The loop of one node: pull the wish, compare with what is, act, report; level-triggered."""
 
 import asyncio
 import contextlib
@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 PULL_EVERY_S = 10.0
 REPORT_EVERY_S = 10.0
 KEPT_OUTCOMES = 1000
+LAST_WORDS_S = 2.0
+"""How long an agent that ends may try to tell the portal; all is on disk anyway."""
 
 
 class Agent:
@@ -66,12 +68,11 @@ class Agent:
         self.runner.changed = self._on_change
         await self.runner.adopt()
         self._act.set()
-        loops = (self._greet, self._listen, self._pull_loop, self._act_loop)
-        loops += (self._report_loop, self._sample_loop)
+        first = (self._greet(), self._listen(), self._pull_loop(), self._act_loop())
+        rest = (self._report_loop(), self._sample_loop(), self.logs.run(self._begun))
         async with asyncio.TaskGroup() as group:
-            for loop in loops:
-                group.create_task(loop())
-            group.create_task(self.logs.run(self._begun))
+            for loop in (*first, *rest):
+                group.create_task(loop)
 
     async def stop_workloads(self, grace_s: float) -> None:
         """Stop everything that runs here, wait until it is clean, and try to tell the portal."""
@@ -83,9 +84,10 @@ class Agent:
         while clock.boottime() < until and self._unclean():
             self._act.set()
             await asyncio.sleep(0.05)
-        with contextlib.suppress(CutOff):
-            await self.logs.send()
-            await self._report_once()
+        with contextlib.suppress(CutOff, TimeoutError):
+            async with asyncio.timeout(LAST_WORDS_S):
+                await self.logs.send()
+                await self._report_once()
 
     async def close(self) -> None:
         """Let go of everything; workloads go on."""
@@ -165,7 +167,7 @@ class Agent:
                 self._act.set()
             elif wish is not None:
                 log.warning(
-                    "%s: refused an older wish %s", self.name, (wish.epoch, wish.generation)
+                    "%s: refused an older wish %s.%s", self.name, wish.epoch, wish.generation
                 )
             await pause(self._pull, PULL_EVERY_S)
 
@@ -175,7 +177,7 @@ class Agent:
         self.runner.renew(asked)
 
     async def _act_loop(self) -> None:
-        """Start every step that can be taken; each runs beside the others and reports when it ends."""
+        """Start every step that can be taken; each runs beside the others and tells its end."""
         while True:
             wait = await self._act_once()
             await pause(self._act, wait)

@@ -21,7 +21,7 @@ class Finding:
 async def examine(config: Config) -> list[Finding]:
     """Try what the agent relies on; changes nothing but makes its two folders."""
     findings = [_folders(config), _pidfd()]
-    driver = choose.real(config.state_dir)
+    driver = choose.driver(None, config.state_dir, None)
     await driver.open()
     cards = await driver.inventory()
     words = ", ".join(card.label for card in cards) or "none found by NVML"

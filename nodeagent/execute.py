@@ -1,4 +1,4 @@
-"""Takes steps, one outcome each; cards are touched one at a time, every call within its time limit."""
+"""Takes steps, one outcome each; a card is touched by one at a time, within a time limit."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -28,7 +28,7 @@ RETRY_S = (0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 class Executor:
-    """The acts of one node. It keeps what failed, so that a report can show it and a step can wait."""
+    """The acts of one node. It keeps what failed, so that reports show it and steps can wait."""
 
     def __init__(self, driver: Driver, runner: Runner, cards: dict[str, Card]) -> None:
         self.cards = cards

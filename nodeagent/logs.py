@@ -43,7 +43,7 @@ def whole_characters(body: bytes) -> int:
 
 
 class Logs:
-    """What of each attempt's output the portal has. The mark is on disk; a lost mark only repeats."""
+    """What the portal has of each output. The mark is on disk; a lost mark only repeats."""
 
     def __init__(self, runner: Runner, link: Link) -> None:
         self._runner = runner

@@ -81,11 +81,8 @@ def labelled(name: str) -> Iterator[tuple[int, dict[str, str]]]:
         with contextlib.suppress(OSError):
             body = Path(f"/proc/{pid}/environ").read_bytes()
             if wanted in body:
-                pairs = (part.split(b"=", 1) for part in body.split(b"\0") if b"=" in part)
-                yield (
-                    pid,
-                    {key.decode(errors="replace"): v.decode(errors="replace") for key, v in pairs},
-                )
+                pairs = (part.decode(errors="replace").partition("=") for part in body.split(b"\0"))
+                yield pid, {key: value for key, _, value in pairs}
 
 
 def command_line(pid: int) -> list[str]:
@@ -97,5 +94,5 @@ def command_line(pid: int) -> list[str]:
 
 
 def pause(seconds: float) -> None:
-    """Give the kernel a moment to take killed processes away; only ever called off the event loop."""
+    """Give the kernel a moment to take killed processes away; never called on the event loop."""
     time.sleep(seconds)

@@ -50,8 +50,8 @@ class Step:
 def steps(wish: Desired, found: Found) -> tuple[Step, ...]:
     """What can be done now, in an order that does not depend on the order of the input.
 
-    Room is freed before it is cut, a slice in use is never touched, and what the books do not list is
-    left alone. A node that is as wished gets no step.
+    Room is freed before it is cut, a slice in use is never touched, and what the books do not list
+    is left alone. A node that is as wished gets no step.
     """
     taken = [*_stops(wish, found), *_cleans(found), *_deletes(wish, found)]
     if not wish.observe:
@@ -103,32 +103,29 @@ def _creates(wish: Desired, found: Found) -> Iterator[Step]:
 
 
 def _in_the_way(wanted: WantedSlice, other: FoundSlice, wish: Desired) -> bool:
-    """Must the other one go first? A failed one has no room on the card; one that stays is the card's
-    to refuse."""
-    if other.state == SliceFound.FAILED and not other.device:
+    """Must the other one go first? What stays is not waited for: the card refuses if it must."""
+    made = other.state != SliceFound.FAILED or other.device != ""
+    leaving = other.uid is not None and other.uid not in {one.uid for one in wish.slices}
+    if not (made and leaving):
         return False
-    leaving = other.uid not in {one.uid for one in wish.slices}
-    if wanted.mode not in PLACED_MODES:
-        return leaving and other.uid is not None
+    if wanted.mode not in PLACED_MODES or other.profile == wanted.profile:
+        return True
     low, high = other.start or 0, (other.start or 0) + (other.size or 0)
-    overlaps = (wanted.start or 0) < high and low < (wanted.start or 0) + (wanted.size or 0)
-    return leaving and overlaps and other.uid is not None
+    begin = wanted.start or 0
+    return begin < high and low < begin + (wanted.size or 0)
 
 
 def _starts(wish: Desired, found: Found) -> Iterator[Step]:
     if wish.drain or not found.may_start:
         return
     known = {work.attempt for work in found.work}
-    settled = {
-        one.uid: one.state
-        for one in found.slices
-        if one.state in (SliceFound.READY, SliceFound.FAILED)
-    }
+    states = (SliceFound.READY, SliceFound.FAILED)
+    settled = frozenset(one.uid for one in found.slices if one.state in states)
     used = _used(found)
     for work in sorted(wish.work, key=lambda w: w.attempt):
-        if work.wanted == WorkWanted.RUN and work.attempt not in known:
-            if all(uid in settled for uid in work.slices) and not used & set(work.slices):
-                yield Step(StepKind.START_WORK, work.attempt)
+        new = work.wanted == WorkWanted.RUN and work.attempt not in known
+        if new and settled.issuperset(work.slices) and used.isdisjoint(work.slices):
+            yield Step(StepKind.START_WORK, work.attempt)
 
 
 def impossible(work: WantedWork, found: Found) -> str:

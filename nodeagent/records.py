@@ -1,4 +1,4 @@
-"""What a node remembers of each attempt: one folder each, written so that any crash leaves the truth."""
+"""What a node remembers of each attempt: one folder each; any crash leaves the truth in it."""
 
 import contextlib
 import hashlib

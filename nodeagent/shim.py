@@ -1,7 +1,8 @@
-"""The small process that outlives the agent: runs one attempt, keeps its output and its end on disk.
+"""The small process that outlives the agent: runs one attempt, keeps its output and end on disk.
 
-Started as a script with a bare interpreter (`-I -S -E`), so it imports the standard library's fast part only
-and nothing of the agent. Its order comes over standard input (marshal: no secret touches a file or an argument).
+Started as a script with a bare interpreter (`-I -S -E`): it imports the fast part of the standard
+library and nothing of the agent. Its order comes over standard input as marshal, so that no secret
+touches a file or an argument. pathlib would cost half of the start-up time, so `os` it is.
 """
 
 import contextlib
@@ -33,28 +34,28 @@ def now() -> float:
 
 def write_pairs(path: str, pairs: dict[str, object]) -> None:
     """Lines of `key=value` and a closing `end`, put in place in one step and synced."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     beside = f"{path}.{os.getpid()}"
     lines = [f"{key}={' '.join(str(value).split())}" for key, value in pairs.items()]
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.write(handle, ("\n".join([*lines, "end"]) + "\n").encode("utf-8", "replace"))
     os.fsync(handle)
     os.close(handle)
-    os.replace(beside, path)  # noqa: PTH105
+    os.replace(beside, path)
 
 
 def started_ticks(pid: int | str) -> str:
     """When the process started, in ticks since boot: with the pid, its identity."""
-    with open(f"/proc/{pid}/stat", "rb") as stat:  # noqa: PTH123
+    with open(f"/proc/{pid}/stat", "rb") as stat:
         body = stat.read()
     return body[body.rindex(b")") + 2 :].split()[19].decode()
 
 
 def claim(folder: str) -> bool:
     """Take the attempt; False when another shim has taken it: an attempt runs once, ever."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    os.makedirs(folder, mode=0o700, exist_ok=True)
     mine = f"{folder}/claim.{os.getpid()}"
-    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot:  # noqa: PTH123
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot:
         pairs = {"pid": os.getpid(), "ticks": started_ticks("self"), "boot": boot.read().strip()}
     write_pairs(mine, pairs)
     try:
@@ -62,13 +63,13 @@ def claim(folder: str) -> bool:
     except FileExistsError:
         return False
     finally:
-        os.unlink(mine)  # noqa: PTH108
+        os.unlink(mine)
     return True
 
 
 def out_of_memory_kills() -> int:
     """How often this machine's kernel has killed for want of memory."""
-    with contextlib.suppress(OSError, ValueError), open("/proc/vmstat", "rb") as stat:  # noqa: PTH123
+    with contextlib.suppress(OSError, ValueError), open("/proc/vmstat", "rb") as stat:
         for line in stat:
             if line.startswith(b"oom_kill "):
                 return int(line.split()[1])
@@ -80,7 +81,7 @@ class Log:
 
     def __init__(self, folder: str, limit: int) -> None:
         self.folder = f"{folder}/log"
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self.segment_bytes = max(min(limit // 16, 1 << 20), 1024)
         self.keep = max(limit // self.segment_bytes - 1, 1)
         self.names: list[str] = []
@@ -109,11 +110,11 @@ class Log:
         self.names.append(name)
         if len(self.names) > self.keep + 1:
             with contextlib.suppress(OSError):
-                os.unlink(self.names.pop(1))  # noqa: PTH108
+                os.unlink(self.names.pop(1))
 
 
 def become(spec: dict[str, Any]) -> None:
-    """Turn the forked child into the job's account, limits and folders. Order matters: root first."""
+    """Turn the forked child into the job's account, limits and folders: what needs root first."""
     os.setsid()
     os.umask(0o077)
     for name, value in spec["limits"].items():
@@ -142,7 +143,7 @@ def resolve(name: str, path: str) -> str:
         return name
     for folder in path.split(":"):
         full = f"{folder}/{name}"
-        if os.path.isfile(full) and os.access(full, os.X_OK):  # noqa: PTH113
+        if os.path.isfile(full) and os.access(full, os.X_OK):
             return full
     raise FileNotFoundError(2, "command not found", name)
 
@@ -163,7 +164,7 @@ def launch(spec: dict[str, Any]) -> tuple[int, int, str]:
             signal.set_wakeup_fd(-1)
             argv = spec["argv"]
             os.execve(resolve(argv[0], spec["env"].get("PATH", "")), argv, spec["env"])
-        except BaseException as failure:  # noqa: BLE001 - a forked child must not return
+        except BaseException as failure:  # whatever it is, a forked child must not return
             os.write(why_write, f"{spec['argv'][:1]}: {failure}".encode("utf-8", "replace")[:900])
         finally:
             os._exit(127)
@@ -244,7 +245,7 @@ class Shim:
         if not self.spec["fence_s"]:
             return False
         last = float(self.spec["lease_at"])
-        with contextlib.suppress(OSError, ValueError), open(self.spec["lease"], "rb") as lease:  # noqa: PTH123
+        with contextlib.suppress(OSError, ValueError), open(self.spec["lease"], "rb") as lease:
             last = max(last, float(lease.read()))
         return now() - last > float(self.spec["fence_s"])
 
@@ -254,7 +255,7 @@ class Shim:
         with (
             contextlib.suppress(OSError, ValueError, IndexError),
             open(f"{self.folder}/stop", encoding="utf-8") as ask,
-        ):  # noqa: PTH123
+        ):
             words = ask.read().split()
             reason, grace = words[0], float(words[1])
         self.begin_stop(reason, grace)
@@ -277,9 +278,9 @@ class Shim:
     def descendants(self) -> list[int]:
         """Every process below this one: orphans come here, since the shim is their reaper."""
         parents: dict[int, list[int]] = {}
-        for name in os.listdir("/proc"):  # noqa: PTH208
+        for name in os.listdir("/proc"):
             if name.isdigit():
-                with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123
+                with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:
                     body = stat.read()
                     parent = int(body[body.rindex(b")") + 2 :].split()[1])
                     parents.setdefault(parent, []).append(int(name))

@@ -16,9 +16,11 @@ ROW_S = 10.0
 KEPT_BATCHES = 360
 """An hour of rows; older ones are dropped first, since the newest tell most."""
 
-MEANS = ("util_mean", "sm_mean", "occupancy_mean", "memory_mib_mean", "bandwidth_mean")
-MEANS += ("pcie_mib_s", "nvlink_mib_s", "power_w_mean", "cpu_milli_mean", "ram_mib_mean")
-MEANS += ("disk_mib_s", "net_mib_s")
+MEANS = (
+    *("util_mean", "sm_mean", "occupancy_mean", "memory_mib_mean", "bandwidth_mean"),
+    *("pcie_mib_s", "nvlink_mib_s", "power_w_mean", "cpu_milli_mean", "ram_mib_mean"),
+    *("disk_mib_s", "net_mib_s"),
+)
 TOPS = {
     "util_max": "util_mean",
     "sm_max": "sm_mean",
@@ -30,7 +32,7 @@ MIB = 1024 * 1024
 
 
 def row(readings: list[Reading]) -> Reading:
-    """Several readings of one card or slice as one row. What was unknown all the time stays None."""
+    """Several readings of one card or slice as one row. What was never known stays None."""
     last = readings[-1]
     values = asdict(last)
     for name in MEANS:
@@ -79,7 +81,7 @@ class Telemetry:
             self._batches.popleft()
 
     def loads(self, records: Iterable[Record], reserved: dict[str, int | None]) -> tuple[Load, ...]:
-        """What the process tree of each running attempt uses on the host, for each of its slices."""
+        """What the process tree of each running attempt uses of the host, for each slice."""
         running = [r for r in records if r.ended_at is None and r.shim_pid and r.slices]
         if not running:
             self._cpu.clear()

@@ -8,11 +8,11 @@ from nodeagent.drivers.simulated.driver import SimulatedDriver
 from nodeagent.drivers.simulated.fleet import SimulatedNode
 
 
-def simulated(node: SimulatedNode, state_dir: Path, faults: Path | None) -> Driver:
-    """A node of the fleet file."""
+def driver(node: SimulatedNode | None, state_dir: Path, faults: Path | None) -> Driver:
+    """A node of the fleet file, or the cards of this very machine when there is none.
+
+    A machine without cards offers its processors alone.
+    """
+    if node is None:
+        return NvmlDriver(state_dir)
     return SimulatedDriver(node, state_dir, faults)
-
-
-def real(state_dir: Path) -> Driver:
-    """The cards of this very machine; a machine without any offers its processors alone."""
-    return NvmlDriver(state_dir)

@@ -36,7 +36,7 @@ class Geometry(Struct, frozen=True):
 
 
 class Link(Struct, frozen=True):
-    """The path between two cards of one node; a higher `score` is nearer, `nvlinks` counts links."""
+    """The path between two cards of one node; a higher `score` is nearer, `nvlinks` counts."""
 
     peer: str
     score: int

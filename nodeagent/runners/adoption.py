@@ -59,7 +59,7 @@ def _rebuild(folder: Path, pid: int, environment: dict[str, str]) -> Record:
 
 
 def leftovers(record: Record, shims_too: bool) -> list[int]:
-    """Processes of an attempt that should be gone. Its shim counts only when it is to go as well."""
+    """Processes of an attempt that should be gone; its shim only when it is to go as well."""
     left: set[int] = set()
     for pid, environment in processes.labelled(ATTEMPT_LABEL):
         ours = environment.get(ATTEMPT_LABEL) == record.attempt
@@ -74,7 +74,7 @@ def leftovers(record: Record, shims_too: bool) -> list[int]:
 
 
 def _still_its_session(record: Record, seen: dict[int, processes.Process]) -> bool:
-    """A session's number is not given away while a member lives; a new owner of it is a stranger."""
+    """A session's number stays taken while a member lives; a new owner of it is a stranger."""
     leader = seen.get(record.pid or 0)
     same_boot = record.boot in ("", clock.boot_id())
     return same_boot and (leader is None or leader.started_ticks == record.pid_ticks)

@@ -1,4 +1,4 @@
-"""What every runner must do: each verb is safe to repeat, and an attempt runs at most once, ever."""
+"""What every runner must do: each verb is safe to repeat; an attempt runs at most once, ever."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Runner(Protocol):
         """
 
     async def stop(self, attempt: str, reason: ExitReason, grace_s: float) -> None:
-        """Ask it to end: signal, grace, kill. An attempt that never started is ended on the spot."""
+        """Ask it to end: signal, grace, kill. One that never started is ended on the spot."""
 
     async def clean(self, attempt: str) -> None:
         """Return when no process of it is left and its temporary folder is gone."""
@@ -60,10 +60,10 @@ class Runner(Protocol):
         """The portal answered a request sent at that CLOCK_BOOTTIME."""
 
     def reserved(self) -> dict[str, int | None]:
-        """Card memory in MiB that each running attempt says it reserved; None when it says nothing."""
+        """Card memory in MiB that running attempts say they reserved; None: it says nothing."""
 
     def kill_everything(self) -> None:
-        """The node was rebooted: nothing of before may live on. Blocks; called off the event loop."""
+        """The node was rebooted: nothing of before may live on. Blocks: not for the loop."""
 
     def close(self) -> None:
         """Let go of what is watched; everything goes on running."""

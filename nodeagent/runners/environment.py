@@ -73,7 +73,7 @@ def _devices(slices: tuple[FoundSlice, ...], vendor: Vendor) -> dict[str, str]:
 
 
 def tools_folder(work_root: Path, interpreters: tuple[str, ...]) -> Path:
-    """A folder at the end of every job's PATH in which `python` is an interpreter that jobs can run."""
+    """A folder at the end of every job's PATH: its `python` is one that job accounts can run."""
     tools = work_root / "bin"
     tools.mkdir(mode=0o755, parents=True, exist_ok=True)
     tools.chmod(0o755)

@@ -32,7 +32,7 @@ KILL_PAUSE_S = 0.1
 
 
 class ProcessRunner:
-    """One node's attempts. `state_dir` is the agent's alone, `work_root` is passable by job accounts."""
+    """One node's attempts. `state_dir` is the agent's alone, jobs can pass `work_root`."""
 
     def __init__(self, state_dir: Path, work_root: Path, tools: Path) -> None:
         self.records: dict[str, Record] = {}
@@ -143,7 +143,7 @@ class ProcessRunner:
         self._watches.clear()
 
     def kill_everything(self) -> None:
-        """The node was rebooted: nothing of before may live on. Only a simulated node needs this."""
+        """The node was rebooted: nothing may live on. Only a simulated node needs this."""
         for record in self.records.values():
             if record.ended_at is None:
                 self._sweep(record, shims_too=True)
@@ -223,9 +223,8 @@ class ProcessRunner:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
         if account.uid is not None and account.gid is not None:
-            for folder, _, names in os.walk(home):
-                for path in (folder, *(f"{folder}/{name}" for name in names)):
-                    os.chown(path, account.uid, account.gid, follow_symlinks=False)
+            for path in (home, *home.rglob("*")):
+                os.chown(path, account.uid, account.gid, follow_symlinks=False)
         return home
 
     def _spec(

@@ -13,7 +13,7 @@ from nodeagent.records import Record
 
 
 class Watch:
-    """One shim, our child or adopted. `begun` is set once its process is there, or never will be."""
+    """One shim, our child or adopted. `begun` is set once its process is there or never will."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Watch:
         self._changed()
 
     def _follow(self) -> None:
-        """Another shim has this attempt, from a start that an agent before us did not live to see."""
+        """Another shim has this attempt: an agent before us started it and did not live."""
         self.close()
         if self._process is not None:
             self._process.wait()

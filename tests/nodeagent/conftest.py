@@ -2,13 +2,13 @@
 
 import asyncio
 import contextlib
-import os
 import tempfile
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from nodeagent import processes
 from nodeagent.agent import Agent
 from nodeagent.drivers.simulated import cards
 from nodeagent.drivers.simulated.driver import SimulatedDriver
@@ -94,11 +94,7 @@ async def node(folders, portal):
 
 
 def _labelled(state: str):
-    for pid in os.listdir("/proc"):
-        if pid.isdigit():
-            with contextlib.suppress(OSError):
-                body = Path(f"/proc/{pid}/environ").read_bytes()
-                if f"GPUPOOL_SHIM={state}".encode() in body:
-                    stat = Path(f"/proc/{pid}/stat").read_text()
-                    if stat.rsplit(")", 1)[1].split()[0] not in "ZX":
-                        yield pid
+    for pid, environment in processes.labelled("GPUPOOL_SHIM"):
+        seen = processes.look(pid)
+        if environment["GPUPOOL_SHIM"] == state and seen is not None and seen.state not in "ZX":
+            yield pid

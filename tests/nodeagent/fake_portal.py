@@ -1,4 +1,4 @@
-"""A portal small enough to be seen through: keeps one wish, remembers what it is told, can be cut off."""
+"""A portal small enough to be seen through: one wish, a memory, and a switch that cuts it off."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from nodeagent.protocol.desired import Desired, WantedSlice, WantedWork
 from nodeagent.protocol.inventory import Hello, Join, Joined, Welcome
 from nodeagent.protocol.report import FoundSlice, FoundWork, Report, Taken
 from nodeagent.protocol.samples import LogBatch, LogChunk, SampleBatch
-from nodeagent.protocol.vocabulary import Mode, WorkloadKind, WorkWanted
 from nodeagent.protocol.version import PROTOCOL
+from nodeagent.protocol.vocabulary import Mode, WorkloadKind, WorkWanted
 
 DEADLINE_S = 30.0
 
@@ -82,7 +82,9 @@ class FakePortal:
                 await asyncio.wait_for(self._news.wait_for(lambda: bool(holds())), DEADLINE_S)
             except TimeoutError:
                 last = self.reports[-1] if self.reports else None
-                raise AssertionError(f"never true; last report {last}; log {self.log()!r}") from None
+                raise AssertionError(
+                    f"never true; last report {last}; log {self.log()!r}"
+                ) from None
         return holds()
 
     def work(self, attempt: str) -> FoundWork | None:
@@ -107,9 +109,9 @@ class FakePortal:
     async def _guard(self, request, handler):
         if self.cut:
             return web.Response(status=503, text="away")
-        if request.path != "/gate/v1/join":
-            if request.headers.get("Authorization") != f"Bearer {self.credential}":
-                return web.Response(status=401, text="unknown")
+        known = request.headers.get("Authorization") == f"Bearer {self.credential}"
+        if request.path != "/gate/v1/join" and not known:
+            return web.Response(status=401, text="unknown")
         answer = await handler(request)
         async with self._news:
             self._news.notify_all()
@@ -168,7 +170,9 @@ class FakePortal:
         return web.Response(body=codec.encode(message), content_type="application/json")
 
 
-def mig(uid: str, card: str, start: int = 0, profile: str = "1g.10gb", size: int = 1) -> WantedSlice:
+def mig(
+    uid: str, card: str, start: int = 0, profile: str = "1g.10gb", size: int = 1
+) -> WantedSlice:
     """A wanted MIG slice of an A100-80GB."""
     return WantedSlice(
         uid=uid,

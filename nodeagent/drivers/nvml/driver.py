@@ -27,7 +27,7 @@ MIB = 1024 * 1024
 
 
 class NvmlDriver:
-    """This machine's NVIDIA cards. Library calls run apart from the loop, each within a time limit."""
+    """This machine's NVIDIA cards. Library calls run beside the loop, each within a limit."""
 
     name = "nvml"
 
@@ -53,7 +53,7 @@ class NvmlDriver:
         return clock.boot_id()
 
     async def host(self) -> Host:
-        """Processors, memory and disk of this machine; isolation that was not tried is not claimed."""
+        """Processors, memory, disk of this machine; isolation not tried is not claimed."""
         as_root = os.geteuid() == 0
         notes = () if as_root else ("jobs share the account of the agent: it does not run as root",)
         return Host(

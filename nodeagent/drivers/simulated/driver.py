@@ -1,4 +1,4 @@
-"""A node without a card: real placement law, honest delays, scripted faults, state that survives the agent."""
+"""A node without a card: real placement law, delays, scripted faults, state on disk."""
 
 import asyncio
 import uuid
