@@ -24,6 +24,11 @@ class Account:
     uid: int | None = None
     gid: int | None = None
 
+    @property
+    def groups(self) -> list[int] | None:
+        """Supplementary groups: none of the caller's for another account."""
+        return None if self.uid is None else []
+
     def own(self, path: Path) -> None:
         """Hand a file or folder to the account; nothing to do when the caller keeps its files."""
         if self.uid is not None and self.gid is not None:
@@ -39,11 +44,14 @@ def account_for(*folders: Path) -> Account:
     Raises:
         Refused: root, no user namespaces, and `nobody` cannot reach one of the folders.
     """
-    if os.geteuid() != 0:
-        return Account()
-    if _namespaces_work():
-        return Account(prefix=NAMESPACE)
-    return _nobody(folders)
+    if needs_another():
+        return _nobody(folders)
+    return Account(prefix=NAMESPACE if os.geteuid() == 0 else ())
+
+
+def needs_another() -> bool:
+    """Root, where the kernel refuses user namespaces: only another account will do."""
+    return os.geteuid() == 0 and not _namespaces_work()
 
 
 def _namespaces_work() -> bool:

@@ -72,6 +72,7 @@ class Child:
                     pass_fds=part.keep_open,
                     user=part.account.uid,
                     group=part.account.gid,
+                    extra_groups=part.account.groups,
                     preexec_fn=fresh_child(part.death),
                 )
         except OSError as bad:

@@ -109,6 +109,7 @@ class Postgres:
             check=False,
             user=self.account.uid,
             group=self.account.gid,
+            extra_groups=self.account.groups,
         )
         if made.returncode != 0:
             last = (made.stderr.strip().splitlines() or ["no message"])[-1]

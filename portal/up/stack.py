@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from portal.settings.env import ROOT
+from portal.up.account import needs_another
 from portal.up.folders import DataFolder, socket_folder, write_private
 from portal.up.options import Options
 from portal.up.part import Part
@@ -53,6 +54,8 @@ class Stack:
         sockets = socket_folder()
         postgres = valkey = None
         if not os.environ.get("DATABASE_URL"):
+            if needs_another():
+                folder.root.chmod(0o711)
             postgres = Postgres.found(
                 folder=folder.root / "postgres",
                 sockets=sockets,
