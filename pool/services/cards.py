@@ -1,0 +1,169 @@
+"""Cards as their nodes describe them: found, gone, ill, and well again."""
+
+from collections.abc import Iterable
+
+import msgspec
+from django.db import transaction
+from django.db.models import QuerySet
+
+from nodeagent.protocol.inventory import Card as CardFacts
+from nodeagent.protocol.report import CardHealth
+from pool.events import Actor, record
+from pool.lifecycle.cards import CARD, CardState
+from pool.lifecycle.events import EventKind
+from pool.models.cards import Card
+from pool.models.nodes import Node
+from pool.models.partitions import Partition
+from pool.models.placements import Hold
+from pool.rules.partitions import Traits, matches
+from pool.services.moves import locked, move
+from pool.wake import round_wanted
+
+HEALTH = {
+    "ok": CardState.READY,
+    "partial": CardState.PARTIAL,
+    "silent": CardState.SILENT,
+    "contested": CardState.CONTESTED,
+    "lost": CardState.LOST,
+    "reset_needed": CardState.CORDONED,
+}
+"""What a node says of a card, and the state the books give it."""
+
+BY_NODE = frozenset(
+    {CardState.READY, CardState.PARTIAL, CardState.SILENT, CardState.CONTESTED, CardState.LOST}
+)
+"""States that the node's word may end; a cordon by a person or an error waits for a person."""
+
+STRANGERS = "slices nobody planned"
+
+
+def cards_found(*, node: Node, found: Iterable[CardFacts], actor: Actor) -> list[str]:
+    """Write the node's inventory by card uuid: new, changed, gone, back; warnings for people.
+
+    Call it inside a transaction. A card that is held elsewhere stays where it is.
+    """
+    warnings: list[str] = []
+    partitions = list(Partition.objects.order_by("rank", "slug"))
+    told = {one.uuid: one for one in found}
+    known = {row.uuid: row for row in locked(_with_partition(told))}
+    for uuid, facts in sorted(told.items()):
+        row = known.get(uuid)
+        if row is None:
+            _add(node, facts, partitions, actor)
+        elif row.node_id != node.pk and _is_held(row):
+            warnings.append(f"card {uuid} is held on another node")
+        else:
+            _update(row, node, facts, partitions, actor)
+    for row in locked(Card.objects.filter(node=node).exclude(uuid__in=told)):
+        if CARD.allows(CardState(row.state), CardState.LOST):
+            move(row, CardState.LOST, actor=actor, reason="no longer in the node", told=_at(node))
+    return warnings
+
+
+def _with_partition(uuids: Iterable[str]) -> QuerySet[Card]:
+    return Card.objects.filter(uuid__in=list(uuids)).select_related("partition")
+
+
+def _at(node: Node) -> dict[str, str]:
+    return {"node": node.uid}
+
+
+def _is_held(card: Card) -> bool:
+    return Hold.objects.filter(card=card, held__upper_inf=True).exists()
+
+
+def _columns(facts: CardFacts) -> dict[str, object]:
+    return {
+        "index": facts.index,
+        "vendor": facts.vendor,
+        "model": facts.model,
+        "label": facts.label,
+        "nominal_gb": facts.nominal_gb,
+        "memory_mib": facts.memory_mib,
+        "modes": [str(mode) for mode in facts.modes],
+        "domain": facts.domain or "",
+        "numa": facts.numa,
+        "strength": facts.strength,
+        "tdp_w": facts.tdp_w,
+        "facts": msgspec.to_builtins(facts),
+    }
+
+
+def _add(node: Node, facts: CardFacts, partitions: list[Partition], actor: Actor) -> None:
+    row = Card.objects.create(
+        uuid=facts.uuid,
+        node=node,
+        partition=_partition_of(node, facts, partitions, None),
+        offered=not facts.display,
+        **_columns(facts),
+    )
+    record(EventKind.CARD_FOUND, row, actor=actor, node=node.uid, label=row.label, uuid=row.uuid)
+
+
+def _update(
+    row: Card, node: Node, facts: CardFacts, partitions: list[Partition], actor: Actor
+) -> None:
+    """Only what changed is written, so that a shuffled repeat leaves no trace."""
+    chosen = _partition_of(node, facts, partitions, row.partition)
+    values = {**_columns(facts), "node_id": node.pk, "partition_id": chosen.pk if chosen else None}
+    changed = {name: value for name, value in values.items() if getattr(row, name) != value}
+    if changed:
+        Card.objects.filter(pk=row.pk).update(**changed)
+    gone = row.state == CardState.LOST and row.state_reason == "no longer in the node"
+    if gone or row.state == CardState.SILENT:
+        move(row, CardState.READY, actor=actor, reason="found again", told=_at(node))
+
+
+def _partition_of(
+    node: Node, facts: CardFacts, partitions: list[Partition], current: Partition | None
+) -> Partition | None:
+    """The partition whose selector takes the card; its present one while that still does."""
+    traits = Traits(vendor=facts.vendor, label=facts.label, node=node.name, card=facts.uuid)
+    if current is not None and matches(current.selector, traits):
+        return current
+    return next((one for one in partitions if matches(one.selector, traits)), None)
+
+
+def cards_health(*, node: Node, told: Iterable[CardHealth], actor: Actor) -> bool:
+    """Move cards to what the node says of their health; true when anything changed.
+
+    A repeat changes nothing. A cordon is lifted by a person or the error table, never by one
+    good word.
+    """
+    by_uuid = {one.uuid: one for one in told}
+    if not by_uuid:
+        return False
+    rows = Card.objects.filter(node=node, uuid__in=by_uuid)
+    changed = False
+    for row in rows:
+        one = by_uuid[row.uuid]
+        then = HEALTH.get(one.health)
+        if then is None or row.state == then or row.state_reason == STRANGERS:
+            continue
+        if row.state not in BY_NODE or not CARD.allows(CardState(row.state), then):
+            continue
+        changed |= _move_card(row, then, one, node, actor)
+    return changed
+
+
+@transaction.atomic
+def _move_card(row: Card, then: CardState, one: CardHealth, node: Node, actor: Actor) -> bool:
+    (now_locked,) = locked(Card.objects.filter(pk=row.pk))
+    if now_locked.state != row.state:
+        return False
+    reason = one.reason or ("reset_needed" if one.health == "reset_needed" else one.health)
+    told = {**_at(node), "foreign": list(one.foreign), "xids": list(one.xids)}
+    move(now_locked, then, actor=actor, reason=reason, told=told)
+    round_wanted()
+    return True
+
+
+@transaction.atomic
+def card_strangers(*, card_id: int, there: bool, node: Node, actor: Actor) -> None:
+    """Slices that the books never planned make a card contested; without them it is ready again."""
+    (row,) = locked(Card.objects.filter(pk=card_id))
+    if there and row.state == CardState.READY:
+        move(row, CardState.CONTESTED, actor=actor, reason=STRANGERS, told=_at(node))
+    elif not there and row.state == CardState.CONTESTED and row.state_reason == STRANGERS:
+        move(row, CardState.READY, actor=actor, reason="they are gone", told=_at(node))
+        round_wanted()

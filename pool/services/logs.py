@@ -1,0 +1,88 @@
+"""What attempts write, kept in pieces at byte offsets: the beginning and the newest of it."""
+
+from collections import defaultdict
+
+from django.db import transaction
+from django.db.models import F, Max
+from django.db.models.functions import Greatest
+
+from nodeagent.protocol.samples import LogBatch, LogChunk
+from pool.announce import announce_log
+from pool.models.nodes import Node
+from pool.models.samples import LogChunk as LogRow
+from pool.models.workloads import Attempt
+from pool.services.moves import locked
+
+HEAD_BYTES = 1024 * 1024
+TAIL_BYTES = 15 * 1024 * 1024
+"""How much of an attempt's log is kept: the first, and the newest."""
+
+
+def logs_take(*, node: Node, batch: LogBatch) -> int:
+    """Store the pieces of one batch; the number of bytes that were new.
+
+    A piece that was taken before is passed over, one that overlaps is cut. Pieces of attempts of
+    other nodes are left out.
+    """
+    pieces: dict[str, list[LogChunk]] = defaultdict(list)
+    for one in batch.chunks:
+        pieces[one.attempt].append(one)
+    if not pieces:
+        return 0
+    with transaction.atomic():
+        mine = Attempt.objects.filter(uid__in=pieces, node=node).select_related("workload")
+        return sum(_take(row, pieces[row.uid]) for row in locked(mine))
+
+
+def _take(attempt: Attempt, pieces: list[LogChunk]) -> int:
+    """Append one attempt's pieces, under its row's lock."""
+    ends = dict(
+        LogRow.objects.filter(attempt=attempt)
+        .values_list("rank")
+        .annotate(end=Max(F("offset") + F("size")))
+    )
+    rows: list[LogRow] = []
+    for piece in sorted(pieces, key=lambda one: (one.rank, one.offset)):
+        row = _row(attempt, piece, ends.get(piece.rank, 0))
+        if row is not None:
+            rows.append(row)
+            ends[piece.rank] = row.offset + row.size
+    if not rows:
+        return 0
+    LogRow.objects.bulk_create(rows)
+    size = ends.get(0, 0)
+    Attempt.objects.filter(pk=attempt.pk).update(log_bytes=Greatest(F("log_bytes"), size))
+    for rank, end in ends.items():
+        _forget_middle(attempt, rank, end)
+    announce_log(attempt.workload.uid, attempt.number, size)
+    return sum(row.size for row in rows)
+
+
+def _row(attempt: Attempt, piece: LogChunk, end: int) -> LogRow | None:
+    """The part of a piece that lies after `end`; None when nothing does.
+
+    PostgreSQL text holds no NUL: it becomes the replacement character.
+    """
+    over = end - piece.offset
+    if piece.size <= 0 or over >= piece.size:
+        return None
+    text, offset, size = piece.text, piece.offset, piece.size
+    if over > 0:
+        text = text.encode("utf-8", "surrogatepass")[over:].decode("utf-8", "replace")
+        offset, size = end, size - over
+    return LogRow(
+        attempt=attempt,
+        rank=piece.rank,
+        offset=offset,
+        size=size,
+        text=text.replace("\x00", "\ufffd"),
+    )
+
+
+def _forget_middle(attempt: Attempt, rank: int, end: int) -> None:
+    """Drop whole pieces between the kept head and the kept tail."""
+    if end <= HEAD_BYTES + TAIL_BYTES:
+        return
+    LogRow.objects.filter(
+        attempt=attempt, rank=rank, offset__gte=HEAD_BYTES, offset__lt=end - TAIL_BYTES
+    ).annotate(end=F("offset") + F("size")).filter(end__lte=end - TAIL_BYTES).delete()
