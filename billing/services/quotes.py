@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from billing.rating.charge import charge, rate_at
 from billing.rating.intervals import SECOND_US, Span, micros
+from billing.rating.money import MICRO
 from billing.selectors.holds import database_now
 from billing.selectors.prices import priced_items, rates_of
 from pool.models.partitions import Partition
@@ -15,7 +16,7 @@ class Quote:
     """Amounts in 10⁻⁶ of the currency; None when no price is set.
 
     `weights` are plain named numbers that the pool can compare with a limit without a word for
-    money.
+    money: "cost" counts whole units of the currency, a begun one as one.
     """
 
     currency: str
@@ -63,5 +64,5 @@ def quote(
         per_hour_micro=rate_at(items, start),
         total_micro=total,
         seconds=seconds,
-        weights={} if total is None else {"cost": total},
+        weights={} if total is None else {"cost": -(-total // MICRO)},
     )

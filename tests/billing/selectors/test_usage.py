@@ -9,10 +9,17 @@ from psycopg.types.range import Range
 
 from billing.models import Usage
 from billing.selectors.holds import database_now
-from billing.selectors.usage import project_month, usage_list, workload_cost, workload_costs
+from billing.selectors.usage import (
+    months,
+    project_month,
+    usage_list,
+    workload_cost,
+    workload_costs,
+)
 from billing.services.metering import usage_meter
 from pool.lifecycle.events import EventKind
 from pool.models import Membership, User
+from pool.selectors.memberships import Standing
 from tests.billing.rows import Books, at, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -123,3 +130,18 @@ def test_rows_are_seen_by_those_who_may_read_the_projects_cost():
         user=reader, organization=one.project.organization, role="billing_reader"
     )
     assert {row.project for row in usage_list(user=reader)} == {one.project}
+
+
+def test_the_months_of_all_projects_take_as_many_queries_as_of_one():
+    counts, spent = [], {}
+    for zone in ("UTC", "America/New_York", "Asia/Kolkata"):
+        books = Books.opened(zone=zone)
+        told(books.hold((database_now() - timedelta(microseconds=2000), database_now())))
+        told(books.hold((database_now(), None)), EventKind.PLACEMENT_OPENED)
+        usage_meter()
+        with CaptureQueriesContext(connection) as asked:
+            spent = {one.project.pk: one.cost for one in months(standing=Standing(platform=True))}
+        counts.append(len(asked))
+        assert spent[books.project.pk].running
+    assert len(spent) == 3
+    assert len(set(counts)) == 1
