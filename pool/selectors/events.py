@@ -4,17 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Q, QuerySet
 
 from pool.lifecycle.events import EventKind
-from pool.lifecycle.roles import Role
-from pool.models.events import Event
-from pool.selectors.memberships import Standing
 
 _AFTER = """
 SELECT epoch, xact, id, kind, subject FROM pool_event
 WHERE (epoch, xact, id) > (%s, %s, %s)
-  AND xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+  AND (xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+       OR epoch < (SELECT epoch FROM pool_installation))
 ORDER BY epoch, xact, id
 LIMIT %s
 """
@@ -42,22 +39,12 @@ def events_after(*, place: Place, kinds: Collection[EventKind], limit: int = 200
     """At most `limit` events after `place`, of which only the wanted kinds are handed on.
 
     Nothing is read that a transaction still open could precede: ids are not given in the order
-    of commits. `full` says that more may be there.
+    of commits. Events of an earlier epoch are all there: raising it waits for whoever still writes,
+    and the transaction ids of a restored cluster start again from below. `full` says that more may
+    be there.
     """
     with connection.cursor() as cursor:
         cursor.execute(_AFTER, [place.epoch, place.xact, place.event, limit])
         rows = cursor.fetchall()
     wanted = tuple((EventKind(kind), subject) for *_, kind, subject in rows if kind in kinds)
     return Page(wanted, Place(*rows[-1][:3]) if rows else place, len(rows) == limit)
-
-
-def event_list(*, standing: Standing) -> QuerySet[Event]:
-    """What happened where the person leads or administers, newest first.
-
-    People read it, in the order of ids: it may miss what commits late, so nothing follows it.
-    """
-    rows = Event.objects.order_by("-pk")
-    if standing.platform:
-        return rows
-    led = Q(project_id__in=standing.in_projects(Role.LEAD))
-    return rows.filter(led | Q(organization_id__in=standing.in_organizations(Role.ORG_ADMIN)))
