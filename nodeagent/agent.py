@@ -6,9 +6,10 @@ import logging
 from collections.abc import Coroutine
 from pathlib import Path
 
-from nodeagent import clock, enrol
+from nodeagent import clock, enrol, telemetry
 from nodeagent.drivers.base import Driver
 from nodeagent.execute import Executor
+from nodeagent.limits import Limits
 from nodeagent.link import BackOff, CutOff, Link, pause
 from nodeagent.logs import Logs
 from nodeagent.protocol.report import Outcome, Report
@@ -47,6 +48,7 @@ class Agent:
         self.enrolment = enrolment
         self.wish = Wish(state_dir / "wish.json")
         self.telemetry = Telemetry()
+        self.limits = Limits()
         self.logs = Logs(runner, link)
         self.executor = Executor(driver, runner, {})
         self.draining = False
@@ -281,13 +283,24 @@ class Agent:
         next_row = clock.boottime() + ROW_S
         while True:
             await asyncio.sleep(READ_EVERY_S)
-            records = self.runner.records.values()
-            loads = self.telemetry.loads(records, self.runner.reserved())
-            self.telemetry.take(await self.driver.sample(clock.wall(), loads))
+            await self._sample_once()
             if clock.boottime() >= next_row:
                 next_row = clock.boottime() + ROW_S
                 self.telemetry.pack(self._boot)
                 await self._hand_in()
+
+    async def _sample_once(self) -> None:
+        records = list(self.runner.records.values())
+        usage = self.telemetry.usage(records)
+        reserved = self.runner.reserved()
+        loads = telemetry.loads(records, usage, reserved)
+        self.telemetry.take(await self.driver.sample(clock.wall(), loads))
+        warnings, stops = self.limits.look(telemetry.uses(records, usage, reserved))
+        for record in records:
+            record.warning = warnings.get(record.attempt, "")
+        for attempt, reason in stops.items():
+            log.warning("%s: %s is stopped, it %s", self.name, attempt, warnings[attempt])
+            await self.runner.stop(attempt, reason, self.runner.records[attempt].grace_s)
 
     async def _hand_in(self) -> None:
         """Oldest first; what is not taken waits for the next time."""

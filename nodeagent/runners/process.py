@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nodeagent import clock, disk, processes, records, shim
 from nodeagent.protocol.desired import WantedWork
+from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import ExitReason, Silence
 from nodeagent.records import Record
 from nodeagent.runners import adoption
@@ -56,7 +57,7 @@ class ProcessRunner:
     async def start(self, order: Order) -> None:
         """Accept on disk, then let one shim claim and run it."""
         work = order.work
-        record = self.records.get(work.attempt) or self._accepted(work)
+        record = self.records.get(work.attempt) or self._accepted(work, order.slices)
         if record.ended_at is not None or record.claimed:
             return
         try:
@@ -98,7 +99,8 @@ class ProcessRunner:
     async def clean(self, attempt: str) -> None:
         """Kill what is left of it wherever it hid, then remove its temporary files."""
         record = self.records[attempt]
-        await asyncio.to_thread(self._sweep, record)
+        if not record.swept:
+            await asyncio.to_thread(self._sweep, record)
         tmp = self._work_root / record.folder.name / "tmp"
         await asyncio.to_thread(shutil.rmtree, tmp, True)
 
@@ -151,7 +153,7 @@ class ProcessRunner:
     def _folder(self, attempt: str) -> Path:
         return self._attempts / records.folder_name(attempt)
 
-    def _accepted(self, work: WantedWork) -> Record:
+    def _accepted(self, work: WantedWork, slices: tuple[FoundSlice, ...] = ()) -> Record:
         return self._remember(
             Record(
                 attempt=work.attempt,
@@ -161,6 +163,7 @@ class ProcessRunner:
                 grace_s=float(work.grace_s),
                 requeue=work.silence == Silence.REQUEUE,
                 memory_mib=work.memory_mib,
+                card_mib=sum(one.memory_mib for one in slices),
             )
         )
 
