@@ -1,0 +1,142 @@
+"""The plan checker, written apart from the planner: what must hold of every plan."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pool.scheduling.check_cards import CardLedger, Fault
+from pool.scheduling.check_rules import rule_faults
+from pool.scheduling.model import (
+    HostPart,
+    NodeState,
+    Placed,
+    Plan,
+    PriorityClass,
+    Snapshot,
+    Topology,
+    Waiting,
+)
+
+Faults = Iterator[Fault]
+
+
+@dataclass(slots=True)
+class Books:
+    """What the checker keeps while it goes through a plan, start by start."""
+
+    snapshot: Snapshot
+    ledger: CardLedger
+    nodes: dict[int, NodeState]
+    waiting: dict[int, Waiting]
+    hosts: dict[int, list[HostPart]]
+    groups: dict[int, set[str]]
+
+
+def check(snapshot: Snapshot, plan: Plan) -> tuple[Fault, ...]:
+    """Everything that is wrong with the plan; empty means that it may be committed."""
+    books = Books(
+        snapshot=snapshot,
+        ledger=CardLedger(snapshot),
+        nodes={node.id: node for node in snapshot.nodes},
+        waiting={work.id: work for work in snapshot.waiting},
+        hosts=defaultdict(list),
+        groups={n.id: {n.trust} if n.trust else set() for n in snapshot.nodes},
+    )
+    faults = [*_answers(books, plan), *_victims(books, plan)]
+    for placed in plan.placed:
+        work = books.waiting.get(placed.workload)
+        if work is not None:
+            faults += [*books.ledger.faults(work, placed), *_shape(books, work, placed)]
+            faults += _hosts(books, work, placed)
+    faults += [*books.ledger.final_faults(), *_host_sums(books)]
+    faults += rule_faults(snapshot, plan, books.waiting)
+    return tuple(faults)
+
+
+def _answers(books: Books, plan: Plan) -> Faults:
+    """Each waiting workload is placed or explained, exactly once."""
+    starts = [placed.workload for placed in plan.placed]
+    for number in sorted(set(starts)):
+        if starts.count(number) > 1 or number in plan.waits:
+            yield Fault("answered_twice", number)
+        if number not in books.waiting:
+            yield Fault("unknown_workload", number)
+    for number in sorted(books.waiting):
+        if number not in plan.waits and number not in starts:
+            yield Fault("unanswered", number)
+    for number in starts:
+        work = books.waiting.get(number)
+        late = work is not None and work.not_before_s > books.snapshot.now_s
+        if work is not None and (work.held_back or late):
+            yield Fault("held_back", number)
+
+
+def _victims(books: Books, plan: Plan) -> Faults:
+    """Victims run, give way once, are never critical, and stand under the winner."""
+    running = {run.id: run for run in books.snapshot.running}
+    ordered = [eviction.victim for eviction in plan.evictions]
+    for eviction in plan.evictions:
+        victim = running.get(eviction.victim)
+        if victim is None or eviction.winner not in books.waiting:
+            yield Fault("unknown_victim", eviction.victim)
+        elif victim.priority_class is PriorityClass.CRITICAL or victim.leaving:
+            yield Fault("victim_protected", eviction.victim)
+        if ordered.count(eviction.victim) > 1:
+            yield Fault("victim_twice", eviction.victim)
+
+
+def _shape(books: Books, work: Waiting, placed: Placed) -> Faults:
+    """The parts lie as the topology says."""
+    if len(placed.parts) != work.need.parts:
+        yield Fault("parts", work.id)
+    cards = [books.ledger.cards[p.card] for p in placed.parts if p.card in books.ledger.cards]
+    nodes = [card.node for card in cards]
+    topology = work.need.topology
+    if topology is Topology.SPREAD and len(set(nodes)) != len(nodes):
+        yield Fault("not_spread", work.id)
+    if topology in (Topology.NODE, Topology.LINKED) and len(set(nodes)) > 1:
+        yield Fault("not_one_node", work.id)
+    if topology is Topology.LINKED and len({card.domain for card in cards}) > 1:
+        yield Fault("not_linked", work.id)
+    networks = {books.nodes[node].network for node in nodes}
+    if topology in (Topology.NETWORK, Topology.WHOLE_NODES) and len(networks) > 1:
+        yield Fault("not_one_network", work.id)
+    hosts = {host.node for host in placed.hosts}
+    if hosts != set(nodes) if nodes else len(hosts) != 1:
+        yield Fault("hosts_elsewhere", work.id)
+
+
+def _hosts(books: Books, work: Waiting, placed: Placed) -> Faults:
+    """Each node is open to the work, and together they give it what it needs."""
+    need = work.need
+    for host in placed.hosts:
+        node = books.nodes.get(host.node)
+        if node is None or not node.offered:
+            yield Fault("node_not_offered", work.id)
+            continue
+        if node.id in work.avoid:
+            yield Fault("node_avoided", work.id)
+        if not (need.storage <= node.storage and need.node_labels <= node.labels):
+            yield Fault("node_lacks", work.id)
+        books.hosts[node.id].append(host)
+        books.groups[node.id].add(work.trust)
+    cpu = sum(host.cpu_milli for host in placed.hosts)
+    memory = sum(host.memory_mib for host in placed.hosts)
+    disk = sum(host.disk_mib for host in placed.hosts)
+    if cpu < need.cpu_milli or memory < need.host_memory_mib or disk < need.disk_mib:
+        yield Fault("host_too_small", work.id)
+
+
+def _host_sums(books: Books) -> Faults:
+    """No node gives more than it has, nor mixes groups where it must not."""
+    for number, hosts in sorted(books.hosts.items()):
+        node = books.nodes[number]
+        over = (
+            sum(h.cpu_milli for h in hosts) > max(0, node.cpu_free_milli)
+            or sum(h.memory_mib for h in hosts) > max(0, node.memory_free_mib)
+            or sum(h.disk_mib for h in hosts) > max(0, node.disk_free_mib)
+        )
+        if over:
+            yield Fault("node_overcommitted", number)
+        if node.shared_by_one_group and len(books.groups[number]) > 1:
+            yield Fault("node_mixes_groups", number)

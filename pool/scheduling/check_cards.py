@@ -1,0 +1,208 @@
+"""The checker's own ledger of cards: places, sums, modes, groups and sizes, in plain loops."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from nodeagent.protocol.inventory import Geometry, Profile
+from nodeagent.protocol.vocabulary import MODE_ISOLATION, PLACED_MODES, UNISOLATED, Isolation, Mode
+from pool.scheduling.model import (
+    CardState,
+    CarveMove,
+    NewSlice,
+    Part,
+    Placed,
+    SliceStage,
+    SliceState,
+    Snapshot,
+    Waiting,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong; `subject` is the id of the workload, card or node in question."""
+
+    code: str
+    subject: int
+    detail: str = ""
+
+
+class CardLedger:
+    """The cards as the plan changes them, start by start."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.cards = {card.id: card for card in snapshot.cards}
+        self.nodes = {node.id: node for node in snapshot.nodes}
+        self.pieces: dict[int, list[SliceState]] = {card.id: [] for card in snapshot.cards}
+        for piece in snapshot.slices:
+            if piece.card in self.pieces:
+                self.pieces[piece.card].append(piece)
+        self.touched: set[int] = set()
+        self.made = 0
+
+    def faults(self, work: Waiting, placed: Placed) -> Iterator[Fault]:
+        """Go through one start: its moves first, then each of its parts."""
+        if placed.partition not in work.partitions:
+            yield Fault("partition", work.id)
+        for move in placed.moves:
+            yield from self._moved(move)
+        for part in placed.parts:
+            card = self.cards.get(part.card)
+            if card is None or not card.offered or not self.nodes[card.node].offered:
+                yield Fault("card_not_offered", part.card)
+                continue
+            if card.partition != placed.partition:
+                yield Fault("card_of_another_partition", part.card)
+            self.touched.add(card.id)
+            yield from self._given(work, card, part)
+
+    def _moved(self, move: CarveMove) -> Iterator[Fault]:
+        """Only idle slices of that card go, and a change of mode leaves nothing behind."""
+        pieces = self.pieces.get(move.card, [])
+        for number in move.removes:
+            piece = next((p for p in pieces if p.id == number), None)
+            if piece is None or piece.held_by is not None or piece.stage is not SliceStage.READY:
+                yield Fault("removes_what_is_not_idle", move.card, str(number))
+        left = [piece for piece in pieces if piece.id not in move.removes]
+        if move.mode is not None and left:
+            yield Fault("mode_change_on_a_card_in_use", move.card)
+        self.pieces[move.card] = left
+
+    def _given(self, work: Waiting, card: CardState, part: Part) -> Iterator[Fault]:
+        pieces = self.pieces[card.id]
+        if part.new is not None:
+            self.made -= 1
+            pieces.append(_as_slice(self.made, card.id, part.new, work))
+            given = pieces[-1]
+        else:
+            at = next((i for i, p in enumerate(pieces) if p.id == part.slice), None)
+            free = at is not None and pieces[at].held_by is None
+            if at is None or not free or pieces[at].stage in (SliceStage.GOING, SliceStage.BROKEN):
+                yield Fault("slice_not_free", card.id, str(part.slice))
+                return
+            pieces[at] = replace(
+                pieces[at], held_by=work.id, trust=work.trust, purpose=work.purpose
+            )
+            given = pieces[at]
+        yield from self._right(work, card, given)
+
+    def _right(self, work: Waiting, card: CardState, given: SliceState) -> Iterator[Fault]:
+        """The slice is of a mode, make and size that the work can use."""
+        need = work.need
+        if given.mode not in card.modes or (need.modes and given.mode not in need.modes):
+            yield Fault("mode", work.id)
+        if need.whole and given.mode is not Mode.WHOLE:
+            yield Fault("not_whole", work.id)
+        wrong = (
+            (need.vendors and card.vendor not in need.vendors)
+            or (need.labels and card.label not in need.labels)
+            or (need.architectures and card.architecture not in need.architectures)
+            or (need.encoder and card.nvenc == 0)
+            or (need.graphics and not card.graphics)
+        )
+        if wrong:
+            yield Fault("cannot_run_there", work.id)
+        if need.isolation is Isolation.HARDWARE and isolation(card, given.mode) != need.isolation:
+            yield Fault("isolation", work.id)
+        if not _big_enough(work, card, given, self.snapshot.rules.compute_tolerance_milli):
+            yield Fault("too_small", work.id)
+
+    def final_faults(self) -> Iterator[Fault]:
+        """What must hold of every card that the plan touched, once all is done."""
+        for number in sorted(self.touched):
+            card, pieces = self.cards[number], self.pieces[number]
+            modes = {piece.mode for piece in pieces}
+            if len(modes) > 1:
+                yield Fault("two_modes_on_a_card", number)
+            groups = {p.trust for p in pieces if p.held_by is not None}
+            soft = any(isolation(card, mode) in UNISOLATED for mode in modes)
+            if soft and len(groups) > 1:
+                yield Fault("two_groups_on_a_card", number)
+            if modes & PLACED_MODES:
+                yield from _overlaps(card, pieces)
+            else:
+                yield from _sums(card, pieces)
+
+
+def isolation(card: CardState, mode: Mode) -> Isolation:
+    """What keeps holders of the card apart in that mode."""
+    told = next((g.isolation for g in card.geometries if g.mode is mode), None)
+    return told or MODE_ISOLATION[mode]
+
+
+def _as_slice(number: int, card: int, new: NewSlice, work: Waiting) -> SliceState:
+    return SliceState(
+        id=number,
+        card=card,
+        mode=new.mode,
+        profile=new.profile,
+        memory_mib=new.memory_mib,
+        compute_milli=new.compute_milli,
+        stage=SliceStage.COMING,
+        start=new.start,
+        size=new.size,
+        held_by=work.id,
+        trust=work.trust,
+        purpose=work.purpose,
+    )
+
+
+def _geometry(card: CardState, mode: Mode) -> Geometry | None:
+    return next((g for g in card.geometries if g.mode is mode), None)
+
+
+def _profile(card: CardState, piece: SliceState) -> Profile | None:
+    geometry = _geometry(card, piece.mode)
+    known = geometry.profiles if geometry is not None else ()
+    return next((p for p in known if p.name == piece.profile), None)
+
+
+def _big_enough(work: Waiting, card: CardState, given: SliceState, tolerance: int) -> bool:
+    need = work.need
+    if need.whole:
+        return (need.memory_gb or 0) <= card.nominal_gb and (need.memory_mib or 0) <= (
+            card.memory_mib
+        )
+    profile = _profile(card, given)
+    if need.profile:
+        return given.profile == need.profile
+    compute = need.compute_milli if need.compute_milli is not None else need.share_milli
+    if compute is not None and given.compute_milli + tolerance < compute:
+        return False
+    if need.memory_mib is not None:
+        return given.memory_mib >= need.memory_mib
+    nominal = profile.nominal_gb if profile else given.memory_mib * card.nominal_gb
+    wanted = need.memory_gb or 0
+    if profile or given.mode is Mode.WHOLE:
+        return (profile.nominal_gb if profile else card.nominal_gb) >= wanted
+    return given.memory_mib >= card.memory_mib * wanted // card.nominal_gb and nominal >= 0
+
+
+def _overlaps(card: CardState, pieces: list[SliceState]) -> Iterator[Fault]:
+    """Places are the card's own, no two overlap, and no profile passes its maximum."""
+    covered: set[int] = set()
+    counts: dict[str, int] = {}
+    media = 0
+    for piece in pieces:
+        units = set(range(piece.start or 0, (piece.start or 0) + (piece.size or 0)))
+        if covered & units:
+            yield Fault("overlap", card.id, piece.profile)
+        covered |= units
+        profile = _profile(card, piece)
+        if piece.mode is not Mode.MIG or profile is None:
+            continue
+        counts[piece.profile] = counts.get(piece.profile, 0) + 1
+        media += "+me" in piece.profile
+        if piece.start not in profile.starts or piece.size != profile.size:
+            yield Fault("illegal_place", card.id, piece.profile)
+        if counts[piece.profile] > profile.max_instances or media > 1:
+            yield Fault("too_many", card.id, piece.profile)
+
+
+def _sums(card: CardState, pieces: list[SliceState]) -> Iterator[Fault]:
+    """Soft shares never sum past the card."""
+    if sum(piece.memory_mib for piece in pieces) > card.memory_mib:
+        yield Fault("memory_overcommitted", card.id)
+    if sum(piece.compute_milli for piece in pieces) > 1000:
+        yield Fault("compute_overcommitted", card.id)

@@ -1,0 +1,127 @@
+"""The checker's rules beside the hardware: access, quota, ceilings, time, promises, seats."""
+
+from collections.abc import Iterator, Mapping
+
+from pool.scheduling.check_cards import Fault
+from pool.scheduling.model import (
+    Ceiling,
+    CeilingScope,
+    Placed,
+    Plan,
+    PriorityClass,
+    Quota,
+    QuotaKind,
+    Snapshot,
+    Unit,
+    Waiting,
+)
+
+Faults = Iterator[Fault]
+Works = Mapping[int, Waiting]
+
+
+def rule_faults(snapshot: Snapshot, plan: Plan, waiting: Works) -> Faults:
+    """Everything that a rule forbids in the plan."""
+    starts = [(p, waiting[p.workload]) for p in plan.placed if p.workload in waiting]
+    for placed, work in starts:
+        yield from _access(snapshot, placed, work)
+        yield from _time(snapshot, placed, work)
+        if placed.borrowed and work.priority_class is PriorityClass.CRITICAL:
+            yield Fault("critical_on_loan", work.id)
+    for row in snapshot.quotas:
+        if row.kind is QuotaKind.LIMIT:
+            yield from _quota(snapshot, row, starts)
+    for seats in snapshot.seats:
+        taken = sum(
+            part.new is not None and part.new.mode is seats.mode
+            for placed, _ in starts
+            for part in placed.parts
+        )
+        if taken > max(0, seats.total - seats.used):
+            yield Fault("seats", 0, seats.mode)
+    yield from _ceilings(snapshot, starts)
+
+
+def _access(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
+    for state in snapshot.partitions:
+        shut = state.open_to is not None and not state.open_to & set(work.tenants)
+        if state.id == placed.partition and shut:
+            yield Fault("access", work.id)
+
+
+def _time(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
+    """Nothing that would overlap maintenance, a reservation or another's promise starts."""
+    now = snapshot.now_s
+    length = snapshot.rules.unknown_duration_s
+    if work.declared_s is not None:
+        length = work.declared_s * max(1.0, work.p90_ratio)
+    cards = {part.card for part in placed.parts}
+    nodes = {host.node for host in placed.hosts}
+    for window in snapshot.windows:
+        overlaps = window.starts_s < now + length and window.ends_s > now
+        if overlaps and (cards & window.cards or nodes & window.nodes):
+            yield Fault("maintenance", work.id)
+    for kept in snapshot.reservations:
+        overlaps = kept.starts_s < now + length and kept.ends_s > now
+        if overlaps and not kept.tenants & set(work.tenants) and cards & kept.cards:
+            yield Fault("reserved", work.id)
+    theirs = [p for p in snapshot.promises if p.workload != work.id and p.until_s > now]
+    if any(cards & promise.cards for promise in theirs):
+        yield Fault("promised", work.id)
+
+
+def _quota(snapshot: Snapshot, row: Quota, starts: list[tuple[Placed, Waiting]]) -> Faults:
+    """The plan's starts keep the row at or under its limit, or add nothing to it."""
+    labels = {card.id: card.label for card in snapshot.cards}
+    added = 0
+    for placed, work in starts:
+        if row.tenant not in work.tenants or row.partition not in (None, placed.partition):
+            continue
+        if row.unit is Unit.CARD_MICRO:
+            added += sum(
+                part.card_micro
+                for part in placed.parts
+                if row.label in (None, labels.get(part.card))
+            )
+        else:
+            added += sum(_host_units(placed, row.unit))
+    if added and row.held + added > row.limit:
+        yield Fault("quota", row.id, row.tenant)
+
+
+def _host_units(placed: Placed, unit: Unit) -> Iterator[int]:
+    for host in placed.hosts:
+        if unit is Unit.CPU_MILLI:
+            yield host.cpu_milli
+        elif unit is Unit.MEMORY_MIB:
+            yield host.memory_mib
+        else:
+            yield host.disk_mib
+
+
+def _ceilings(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Faults:
+    """No class takes more of a card than its partition lets it."""
+    cards = {card.id: card for card in snapshot.cards}
+    existing = {piece.id: piece.compute_milli for piece in snapshot.slices}
+    loads: dict[int, list[tuple[str, int]]] = {}
+    for piece in snapshot.slices:
+        if piece.held_by is not None:
+            loads.setdefault(piece.card, []).append((piece.purpose, piece.compute_milli))
+    ceilings = {state.id: state.ceilings for state in snapshot.partitions}
+    for placed, work in starts:
+        binding = [c for c in ceilings.get(placed.partition, ()) if work.purpose in c.purposes]
+        for part in placed.parts:
+            compute = part.new.compute_milli if part.new else existing.get(part.slice or 0, 0)
+            load = loads.setdefault(part.card, [])
+            load.append((work.purpose, compute))
+            mixed = part.card in cards and cards[part.card].mixed
+            if any(_over(ceiling, compute, load, mixed) for ceiling in binding):
+                yield Fault("ceiling", work.id)
+
+
+def _over(ceiling: Ceiling, compute: int, load: list[tuple[str, int]], mixed: bool) -> bool:
+    if ceiling.scope is CeilingScope.CARD_SPLIT and not mixed:
+        return False
+    if ceiling.scope is CeilingScope.PER_WORKLOAD:
+        return compute > ceiling.compute_milli
+    return sum(c for purpose, c in load if purpose in ceiling.purposes) > ceiling.compute_milli
