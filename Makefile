@@ -62,7 +62,7 @@ check: $(VENV)/.dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy .
-	$(VENV)/bin/python -c 'from importlinter.cli import lint_imports_command as run; run()'
+	$(PY) -c 'import sys; from importlinter import cli; sys.exit(cli.lint_imports())'
 	$(PY) -m djlint templates --check --lint --quiet
 	DJANGO_SETTINGS_MODULE=portal.settings.test DATABASE_URL=postgresql://none@127.0.0.1:1/none \
 		$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run

@@ -41,6 +41,7 @@ class RunningStack:
         self.data = data
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self.last_words = ""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(NOT_PASSED_ON)}
         self.output = tempfile.TemporaryFile("w+b")  # noqa: SIM115 - closed in stop()
         self.process = subprocess.Popen(
@@ -59,8 +60,9 @@ class RunningStack:
     @property
     def said(self) -> str:
         """Standard output and error so far."""
-        self.output.flush()
-        return os.pread(self.output.fileno(), 1 << 20, 0).decode(errors="replace")
+        if not self.output.closed:
+            self.last_words = os.pread(self.output.fileno(), 1 << 20, 0).decode(errors="replace")
+        return self.last_words
 
     def ready(self, *, seconds: float = 120.0) -> "RunningStack":
         """Return when it has printed its address."""
@@ -104,7 +106,10 @@ class RunningStack:
 
     def ended(self, *, seconds: float = 60.0) -> int:
         """Its exit status, waited for."""
-        return self.process.wait(seconds)
+        try:
+            return self.process.wait(seconds)
+        finally:
+            self._hear_out()
 
     def stop(self) -> int:
         """Ask it to end, and wait for that; whatever refuses is killed and fails the caller."""
@@ -118,4 +123,9 @@ class RunningStack:
                 os.kill(pid, signal.SIGKILL)
             raise
         finally:
-            self.output.close()
+            self._hear_out()
+
+    def _hear_out(self) -> None:
+        """Keep what it said; the file is not needed any more."""
+        assert self.said is not None
+        self.output.close()

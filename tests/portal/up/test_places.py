@@ -26,10 +26,14 @@ def test_it_runs_as_an_ordinary_user_in_a_strange_deep_place_without_the_locale(
     closed.mkdir(mode=0o700)
     deep = closed / "数据 folder with spaces" / "/".join(["a rather long name for a folder"] * 6)
     stack = RunningStack(
-        deep, "--no-agent", prefix=ORDINARY, LC_ALL="xx_YY.ISO-8859-99", LANG="xx_YY"
+        *(deep, "--no-agent", "--web-workers", "2"),
+        prefix=ORDINARY,
+        LC_ALL="xx_YY.ISO-8859-99",
+        LANG="xx_YY",
     ).ready()
     try:
         assert stack.health()["code"] == 200
+        assert len(stack.pids("portal.asgi:application")) == 2
     finally:
         assert stack.stop() == 0
 

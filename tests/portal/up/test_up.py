@@ -126,7 +126,6 @@ def test_a_killed_postgresql_comes_back_with_its_data_in_spite_of_its_backends(s
 def test_stop_leaves_no_process_and_no_socket_and_the_data_stay(stack):
     url = json.loads((stack.data / "run/connection.json").read_text())["database_url"]
     sockets = Path(psycopg.conninfo.conninfo_to_dict(url)["host"])
-    password = json.loads((stack.data / "credentials.json").read_text())[0]["password"]
     below = stack.below()
     assert sockets.is_dir()
     said = stack.said
@@ -139,6 +138,11 @@ def test_stop_leaves_no_process_and_no_socket_and_the_data_stay(stack):
     ]
     assert order[0] == "web:"
     assert order[-2:] == ["valkey:", "postgres:"]
+
+
+def test_a_new_start_has_the_old_data_and_the_old_passwords(stack):
+    assert stack.process.poll() is not None
+    password = json.loads((stack.data / "credentials.json").read_text())[0]["password"]
     again = RunningStack(stack.data, "--no-agent").ready()
     try:
         url = json.loads((stack.data / "run/connection.json").read_text())["database_url"]
