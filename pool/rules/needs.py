@@ -156,6 +156,23 @@ def merged(template: Need, overrides: Mapping[str, Any]) -> Need:
     return need
 
 
+def changed(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A need's mapping with some words changed; None takes a word away, a new size the old size.
+
+    Aliases are resolved, so that no word stands twice. Raises Problems for words it does not know.
+    """
+    plain, wrong = _without_aliases(changes)
+    if wrong:
+        raise Problems(wrong)
+    resized = any(plain.get(name) for name in SIZES)
+    kept = {
+        name: value
+        for name, value in current.items()
+        if name not in plain and not (resized and name in (*SIZES, "proportional"))
+    }
+    return kept | {name: value for name, value in plain.items() if value is not None}
+
+
 def _resized(template: Need, asked: Need) -> Need:
     """The template with the size that was asked for in place of its own."""
     size = {name: getattr(asked, name) for name in SIZES}
@@ -289,14 +306,15 @@ def _beyond(template: Need, asked: Need, said: set[str]) -> dict[str, Problem]:
             wrong[name] = Problem(
                 _("The template allows only: %(known)s."), {"known": ", ".join(allowed)}
             )
-    if "isolation" in said and _weaker(asked.isolation, template.isolation):
+    if "isolation" in said and not isolated_enough(asked.isolation, template.isolation):
         wrong["isolation"] = Problem(_("The template asks for stronger isolation."))
     if "min_size_gb" in said and asked.min_size_gb < template.min_size_gb:
         wrong["min_size_gb"] = Problem(_("The template's smallest slice cannot be made smaller."))
     return wrong
 
 
-def _weaker(asked: str | None, floor: str | None) -> bool:
+def isolated_enough(given: str | None, floor: str | None) -> bool:
+    """Whether an isolation is at least the floor; without a floor everything is."""
     if floor is None:
-        return False
-    return asked is None or _STRENGTH[Isolation(asked)] < _STRENGTH[Isolation(floor)]
+        return True
+    return given is not None and _STRENGTH[Isolation(given)] >= _STRENGTH[Isolation(floor)]

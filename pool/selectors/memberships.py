@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from pool.lifecycle.roles import Role
 from pool.models.tenants import Membership, Project
@@ -53,6 +53,12 @@ class Standing:
             or project.organization_id in self.in_organizations(Role.ORG_ADMIN)
             or project.pk in self.in_projects(Role.LEAD, Role.MEMBER)
         )
+
+    def roles_in(self, project: Project) -> frozenset[Role]:
+        """Every role that counts in the project: its own, its organization's, the platform's."""
+        here = {role for role, ids in self.projects.items() if project.pk in ids}
+        above = {role for role, ids in self.organizations.items() if project.organization_id in ids}
+        return frozenset(here | above | ({Role.PLATFORM_ADMIN} if self.platform else set()))
 
     def leads(self, project: Project) -> bool:
         """May decide about requests and stop other people's work in the project."""
@@ -110,3 +116,21 @@ def standing(*, user: User) -> Standing:
         organizations={role: frozenset(ids) for role, ids in organizations.items()},
         projects={role: frozenset(ids) for role, ids in projects.items()},
     )
+
+
+def memberships_seen(*, standing: Standing) -> QuerySet[Membership]:
+    """Roles held in the places where this person holds one; a platform admin sees all."""
+    rows = Membership.objects.select_related("user", "organization", "project")
+    if standing.platform:
+        return rows
+    return rows.filter(
+        Q(user=standing.user)
+        | standing.sees()
+        | Q(organization__in=standing.in_organizations(*Role))
+    )
+
+
+def membership_list(*, user: User) -> QuerySet[Membership]:
+    """The person's own roles, for saying who one is."""
+    rows = Membership.objects.select_related("user", "organization", "project")
+    return rows.filter(user=user).order_by("pk")

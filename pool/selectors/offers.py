@@ -5,33 +5,50 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from django.db.models import Count, F, Max
 
 from nodeagent.protocol.inventory import Card as CardFacts
 from nodeagent.protocol.inventory import Geometry
-from nodeagent.protocol.vocabulary import MODE_ISOLATION, Mode
-from pool.carving.recommend import Asker, Offer, Option, recommend
-from pool.carving.sizes import Ask, CardSize
+from nodeagent.protocol.vocabulary import MODE_ISOLATION, Isolation, Mode
+from pool.carving.recommend import MICRO_WHOLE, Asker, Offer, Option, recommend
+from pool.carving.sizes import CardSize
 from pool.lifecycle.cards import CardState
 from pool.models.cards import Card
 from pool.models.partitions import Partition
+from pool.rules.needs import Need, isolated_enough
+from pool.rules.needs import partial as need_from
+from pool.scheduling.needs import ask_of, modes_of
 
-ASK_FIELDS = (
-    "memory_gb",
-    "memory_mib",
-    "compute_milli",
-    "share_milli",
-    "profile",
-    "min_size_gb",
-)
+TOGETHER = frozenset({"node", "linked"})
+"""Topologies whose parts all lie on one node."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedOption:
-    """An option with the partition in which it would run."""
+    """An option with the partition in which it would run.
+
+    `cards` is how many cards of this kind the partition has, `on_one_node` the most that one node
+    has of them, `sample` one of them.
+    """
 
     partition: Partition
     option: Option
     cards: int
+    on_one_node: int
+    sample: Card
+
+    def holds(self, need: Need) -> bool:
+        """Whether so many parts could ever lie there together, with nothing else running."""
+        if not self.option.usable:
+            return False
+        cards = self.on_one_node if need.topology in TOGETHER else self.cards
+        if need.topology == "spread":
+            return need.parts <= self.cards
+        return need.parts <= cards * _per_card(self.option, self.sample)
+
+    def micro(self, need: Need) -> int:
+        """Card equivalents of all parts, in millionths."""
+        return self.option.card_micro * need.parts
 
 
 def card_facts(card: Card) -> CardFacts:
@@ -44,32 +61,30 @@ def geometry_of(facts: CardFacts, mode: Mode) -> Geometry | None:
     return next((one for one in facts.geometries if one.mode == mode), None)
 
 
-def ask_of(need: Mapping[str, Any]) -> Ask:
-    """The part of a need that says how big one part is; a whole card asks for nothing smaller."""
-    given = {name: need[name] for name in ASK_FIELDS if need.get(name)}
-    return Ask(**given)
-
-
 def options_for(
-    *, need: Mapping[str, Any], partitions: Iterable[Partition], shares_trust: bool = True
+    *,
+    need: Mapping[str, Any] | Need,
+    partitions: Iterable[Partition],
+    shares_trust: bool = True,
+    unlimited_modes: bool = False,
 ) -> list[PlacedOption]:
-    """Every way the partitions' cards could meet the need, best first, refused ones with why."""
+    """Every way the partitions' cards could meet the need, best first, refused ones with why.
+
+    Three queries, whatever the number of cards: one card stands for all of its kind.
+    """
+    asked = need if isinstance(need, Need) else need_from(need)
     by_id = {one.pk: one for one in partitions}
-    seen: dict[tuple[int, str], tuple[Card, int]] = {}
-    cards = Card.objects.filter(partition__in=by_id).exclude(state=CardState.RETIRED)
-    for card in cards.order_by("pk"):
-        key = (card.partition_id or 0, card.label)
-        seen[key] = (seen.get(key, (card, 0))[0], seen.get(key, (card, 0))[1] + 1)
-    asker = Asker(shares_trust=shares_trust, parts=int(need.get("parts", 1) or 1))
+    asker = Asker(shares_trust=shares_trust, parts=asked.parts)
     found = []
-    for (partition, _), (card, count) in seen.items():
-        if not _wanted(card, need):
+    for card, total, most in _kinds(by_id):
+        facts = card_facts(card)
+        if not _wanted(card, facts, asked):
             continue
-        chosen = by_id[partition]
-        offers = tuple(_offers(card, chosen, need))
-        tolerance = chosen.tolerance_points * 10
-        options = recommend(ask_of(need), offers, asker, tolerance)
-        found += [PlacedOption(chosen, option, count) for option in options]
+        chosen = by_id[card.partition_id or 0]
+        modes = modes_of(asked, unlimited_modes=unlimited_modes)
+        offers = tuple(_offers(card, facts, chosen, asked, modes))
+        options = recommend(ask_of(asked), offers, asker, chosen.tolerance_points * 10)
+        found += [PlacedOption(chosen, option, total, most, card) for option in options]
     return sorted(found, key=_rank)
 
 
@@ -78,19 +93,56 @@ def _rank(one: PlacedOption) -> tuple[bool, float, int, int]:
     return (not option.usable, option.waste_percent, option.card_micro, one.partition.rank)
 
 
-def _wanted(card: Card, need: Mapping[str, Any]) -> bool:
-    labels, vendors = need.get("labels") or (), need.get("vendors") or ()
-    return (not labels or card.label in labels) and (not vendors or card.vendor in vendors)
+def _kinds(partitions: Mapping[int, Partition]) -> list[tuple[Card, int, int]]:
+    """One card of each kind in each partition, how many there are, the most on one node."""
+    rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
+    kinds = ("partition", "label")
+    per_node = rows.order_by().values(*kinds, "node").annotate(here=Count("pk"))
+    most: dict[tuple[int, str], tuple[int, int]] = {}
+    for row in per_node:
+        key = (row["partition"], row["label"])
+        total, best = most.get(key, (0, 0))
+        most[key] = (total + row["here"], max(best, row["here"]))
+    samples = rows.select_related("node").order_by(*kinds, "pk").distinct(*kinds)
+    return [(one, *most[(one.partition_id or 0, one.label)]) for one in samples]
 
 
-def _offers(card: Card, partition: Partition, need: Mapping[str, Any]) -> Iterable[Offer]:
-    facts = card_facts(card)
+def _wanted(card: Card, facts: CardFacts, need: Need) -> bool:
+    return (
+        (not need.labels or card.label in need.labels)
+        and (not need.vendors or card.vendor in need.vendors)
+        and (not need.architectures or facts.architecture in need.architectures)
+        and (not need.encoder or bool(facts.nvenc))
+        and (not need.graphics or facts.graphics)
+        and card.nominal_gb >= need.min_size_gb
+    )
+
+
+def _offers(
+    card: Card, facts: CardFacts, partition: Partition, need: Need, modes: tuple[Mode, ...]
+) -> Iterable[Offer]:
     size = CardSize(nominal_gb=card.nominal_gb, memory_mib=card.memory_mib)
-    wanted = [Mode.WHOLE] if need.get("whole") else [Mode(m) for m in need.get("modes") or ()]
     for mode in facts.modes:
-        if mode.value in partition.modes and (not wanted or mode in wanted):
-            geometry = geometry_of(facts, mode)
-            isolation = geometry.isolation if geometry else MODE_ISOLATION[mode]
+        geometry = geometry_of(facts, mode)
+        isolation = geometry.isolation if geometry else MODE_ISOLATION[mode]
+        floor = Isolation(need.isolation) if need.isolation else None
+        if mode in partition.modes and mode in modes and isolated_enough(isolation, floor):
             yield Offer(
                 label=card.label, size=size, mode=mode, isolation=isolation, geometry=geometry
             )
+
+
+def _per_card(option: Option, card: Card) -> int:
+    """How many such parts one empty card can hold."""
+    if option.mode is Mode.WHOLE:
+        return 1
+    geometry = geometry_of(card_facts(card), option.mode)
+    named = {p.name: p.max_instances for p in geometry.profiles} if geometry else {}
+    return named.get(option.profile) or max(1, MICRO_WHOLE // max(1, option.card_micro))
+
+
+def biggest_host(*, partitions: Iterable[Partition]) -> int:
+    """The most CPU, in thousandths of a core, that one node with cards in the partitions has."""
+    rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
+    found = rows.aggregate(most=Max(F("node__cpu_milli")))["most"]
+    return int(found or 0)

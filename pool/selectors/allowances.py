@@ -1,0 +1,102 @@
+"""Whether work needs to ask anybody: what a project's standing allowance says to it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Q, Sum
+
+from pool.lifecycle.roles import QuotaKind, QuotaUnit
+from pool.lifecycle.workloads import WORKLOAD, WorkloadState
+from pool.models.partitions import Partition
+from pool.models.quotas import Quota
+from pool.models.tenants import Project
+from pool.models.workloads import Workload
+from pool.rules.needs import Need
+from pool.rules.quotas import Allowance, allowance_says
+from pool.selectors.offers import PlacedOption
+
+RESUMABLE = (WorkloadState.STOPPED, WorkloadState.RECLAIMED)
+LIVE = sorted(WORKLOAD.live - set(RESUMABLE))
+"""States in which a workload counts against allowances, leases and its owner's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The answer with its numbers, in `unit`; `partitions` are those whose allowance admits it."""
+
+    answer: Allowance
+    partitions: tuple[Partition, ...] = ()
+    unit: str = QuotaUnit.CARDS_MICRO
+    asked: int = 0
+    used: int = 0
+    limit: int = 0
+
+
+def allowance_judged(
+    *,
+    project: Project,
+    need: Need,
+    options: Iterable[PlacedOption],
+    partitions: Iterable[Partition],
+    seconds: int,
+    when_full: str = "",
+) -> Judged:
+    """What the allowances of the project in these partitions say to one piece of work.
+
+    Two queries. The numbers are true for the caller's transaction; a caller who acts on them holds
+    the project's row.
+    """
+    if need.parts == 0:
+        asks = {(p.pk, ""): (p, need.cpu_milli or 0) for p in partitions}
+        unit = QuotaUnit.CPU_MILLI
+    else:
+        asks = _least(need, options)
+        unit = QuotaUnit.CARDS_MICRO
+    rows = Quota.objects.filter(
+        project=project, user=None, kind=QuotaKind.ALLOWANCE, unit=unit, partition__in=_ids(asks)
+    )
+    limits = {(row.partition_id, row.card_model): row.limit_value for row in rows}
+    fitting = {key: one for key, one in asks.items() if one[1] <= limits.get(key, -1)}
+    if not fitting:
+        least = min((asked for _, asked in asks.values()), default=0)
+        return Judged(
+            Allowance.BEYOND, unit=unit, asked=least, limit=max(limits.values(), default=0)
+        )
+    chosen = tuple(dict.fromkeys(partition for partition, _ in fitting.values()))
+    limit = sum(limits[key] for key in fitting)
+    asked = min(asked for _, asked in fitting.values())
+    used = allowance_used(project=project, partitions=chosen, unit=unit)
+    answer = allowance_says(
+        limit=limit, used=used, asked=asked, seconds=seconds, when_full=when_full
+    )
+    return Judged(answer, chosen, unit, asked, used, limit)
+
+
+def allowance_used(*, project: Project, partitions: Iterable[Partition], unit: str) -> int:
+    """What living work takes of the allowances there, in the queue or running; one query."""
+    inside = Workload.objects.filter(partitions__in=[p.pk for p in partitions]).values("pk")
+    rows = Workload.objects.filter(
+        Q(pk__in=inside), project=project, entitlement="allowance", state__in=LIVE
+    )
+    if unit == QuotaUnit.CPU_MILLI:
+        return int(rows.filter(asked_micro=0).aggregate(sum=Sum("cpu_milli"))["sum"] or 0)
+    return int(rows.aggregate(sum=Sum("asked_micro"))["sum"] or 0)
+
+
+def _least(
+    need: Need, options: Iterable[PlacedOption]
+) -> dict[tuple[int, str], tuple[Partition, int]]:
+    """The least card equivalents that could meet the need, per partition and kind of card."""
+    found: dict[tuple[int, str], tuple[Partition, int]] = {}
+    for one in options:
+        if not one.holds(need):
+            continue
+        key = (one.partition.pk, one.option.label)
+        micro = one.micro(need)
+        if key not in found or micro < found[key][1]:
+            found[key] = (one.partition, micro)
+    return dict(sorted(found.items(), key=lambda item: (item[1][0].rank, item[0])))
+
+
+def _ids(asks: dict[tuple[int, str], tuple[Partition, int]]) -> list[int]:
+    return [partition for partition, _ in asks]

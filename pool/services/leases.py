@@ -1,0 +1,139 @@
+"""Leases: opened by an approval, given back early, ended by the clock with a day of grace."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+
+from pool.clock import now
+from pool.errors import IllegalMove, NotYours
+from pool.events import Actor, record
+from pool.lifecycle.events import EventKind
+from pool.lifecycle.leases import LeaseState
+from pool.lifecycle.roles import Priority
+from pool.lifecycle.workloads import HOLDING, WAITING
+from pool.models.leases import Lease
+from pool.models.requests import Request
+from pool.models.workloads import Workload
+from pool.services.entitlements import entitlement_give_back
+from pool.services.levels import Taken
+from pool.services.moves import locked, move
+from pool.services.queue import workloads_withdrawn
+from pool.wake import round_wanted
+
+GRACE = timedelta(hours=24)
+"""How long running work may go on after its lease, as low, preemptible and charged."""
+
+
+def lease_open(*, request: Request, taken: list[Taken], actor: Actor) -> Lease:
+    """The right a request was approved for, from its start (or now) for its whole duration.
+
+    `taken` is what stands in the entitlement rows for it. Call it inside the approval.
+    """
+    start = max(now(), request.starts_at) if request.starts_at else now()
+    lease = Lease.objects.create(
+        request=request,
+        project=request.project,
+        template_version=request.template_version,
+        need=request.need,
+        copies=request.copies,
+        kind=request.lease_kind,
+        valid=DateTimeTZRange(start, start + timedelta(seconds=request.duration_seconds)),
+        entitled=taken,
+    )
+    lease.partitions.set(request.partitions.all())
+    record(
+        EventKind.LEASE_OPENED,
+        lease,
+        actor=actor,
+        request=request.uid,
+        copies=lease.copies,
+        until=lease.valid.upper.isoformat(),
+    )
+    return lease
+
+
+@transaction.atomic
+def lease_give_back(*, lease: Lease, actor: Actor) -> Lease:
+    """End a lease before its time; doing it twice changes nothing.
+
+    What waits under it is cancelled, what runs goes on for at most a day as low and preemptible.
+
+    Raises:
+        NotYours: it does not exist any more.
+    """
+    lease = _locked(lease)
+    if lease.state != LeaseState.ACTIVE:
+        return lease
+    _ending(lease, actor=actor, reason="given back")
+    return lease
+
+
+@transaction.atomic
+def lease_end_now(*, lease: Lease, actor: Actor, reason: str) -> Lease:
+    """The end of the grace: the lease is over, and its entitlement goes back.
+
+    Raises:
+        IllegalMove: it is not ending.
+    """
+    lease = _locked(lease)
+    if lease.state != LeaseState.ENDING:
+        raise IllegalMove(noun="lease", state=lease.state, then=str(LeaseState.ENDED))
+    move(lease, LeaseState.ENDED, actor=actor, reason=reason)
+    return lease
+
+
+def leases_ending_due(*, actor: Actor) -> int:
+    """Leases whose time is up begin to end, each in a transaction of its own; how many did."""
+    due = Lease.objects.filter(state=LeaseState.ACTIVE, valid__endswith__lte=now())
+    return sum(_ending_if_due(key, now(), actor) for key in due.values_list("pk", flat=True))
+
+
+def leases_ended_due(*, actor: Actor) -> list[Workload]:
+    """Leases whose grace is over end; returns the work that still runs under them, to be stopped.
+
+    The caller stops it: a lease knows nothing of nodes.
+    """
+    due = Lease.objects.filter(state=LeaseState.ENDING, deadline__lte=now())
+    ended = []
+    for lease in due.order_by("pk"):
+        ended.append(lease.pk)
+        lease_end_now(lease=lease, actor=actor, reason="the day of grace is over")
+    rows = Workload.objects.filter(lease__in=ended, state__in=sorted(HOLDING))
+    return list(rows.order_by("pk"))
+
+
+@transaction.atomic
+def _ending_if_due(key: int, at: datetime, actor: Actor) -> bool:
+    lease = _locked(Lease(pk=key))
+    if lease.state != LeaseState.ACTIVE or lease.valid.upper > at:
+        return False
+    _ending(lease, actor=actor, reason="its time is over")
+    return True
+
+
+def _ending(lease: Lease, *, actor: Actor, reason: str) -> None:
+    """No new work starts; what runs becomes low and preemptible; the entitlement goes back."""
+    entitlement_give_back(project=lease.project, taken=lease.entitled)
+    work = Workload.objects.filter(lease=lease)
+    workloads_withdrawn(
+        rows=locked(work.filter(state__in=sorted(WAITING))), actor=actor, reason=reason
+    )
+    work.filter(state__in=sorted(HOLDING)).update(priority=Priority.LOW, preemptible=True)
+    move(
+        lease,
+        LeaseState.ENDING,
+        actor=actor,
+        reason=reason,
+        deadline=now() + GRACE,
+        changes={"entitled": []},
+    )
+    round_wanted()
+
+
+def _locked(lease: Lease) -> Lease:
+    rows = Lease.objects.select_related("project", "request").filter(pk=lease.pk)
+    found = locked(rows)
+    if not found:
+        raise NotYours
+    return found[0]
