@@ -199,10 +199,10 @@ class World:
         )
 
     def busy(self, count, ends=None, first=900, **rest):
-        """The first `count` cards that hold nothing are held whole by one workload each."""
+        """The first `count` cards of the last node are held whole by one workload each."""
         world = self
-        taken = {s.card for s in self.made.slices}
-        for number, card in enumerate([c for c in self.made.cards if c.id not in taken][:count]):
+        last = [card for card in self.made.cards if card.node == self.made.nodes[-1].id]
+        for number, card in enumerate(last[:count]):
             world = world.slice(card.id, "whole", mode="whole")
             world = world.running(
                 first + number, slices=(len(world.made.slices),), ends=ends, **rest
