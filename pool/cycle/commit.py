@@ -1,0 +1,107 @@
+"""Write: what the plan decided, each start its own transaction; what is refused is merely stale."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import structlog
+from django.db import connection, transaction
+
+from pool.errors import QuotaExceeded, Stale
+from pool.events import SYSTEM, record
+from pool.lifecycle.events import EventKind
+from pool.lifecycle.workloads import WorkloadState
+from pool.models.workloads import Workload
+from pool.scheduling.model import Explanation, Plan
+from pool.services.placements import placement_open
+
+log = structlog.get_logger(__name__)
+
+SOON_S = 60.0
+"""A planned start that moves by less is not written again."""
+
+_WAITS = """
+UPDATE pool_workload AS w SET waits = v.waits::jsonb
+FROM unnest(%s::bigint[], %s::text[]) AS v(id, waits)
+WHERE w.id = v.id AND w.state = 'queued'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one round did: starts, cards on which room is being made, and stale decisions."""
+
+    opened: int = 0
+    carving: int = 0
+    stale: int = 0
+
+
+def commit(made: Plan) -> Done:
+    """Open what was placed, in the plan's order, and write why the rest waits."""
+    opened = carving = stale = 0
+    for placed in made.placed:
+        try:
+            placement = placement_open(workload_id=placed.workload, placed=placed, actor=SYSTEM)
+        except (Stale, QuotaExceeded) as refused:
+            stale += 1
+            log.info("round.stale", workload=placed.workload, why=refused.detail)
+            continue
+        opened += placement is not None
+        carving += placement is None
+    explain(made.waits)
+    return Done(opened, carving, stale)
+
+
+def explain(waits: Mapping[int, Explanation]) -> int:
+    """Store why each workload waits, where that changed; one statement for all. How many changed.
+
+    A new reason is an event; a new place in the queue alone is not.
+    """
+    if not waits:
+        return 0
+    rows = Workload.objects.filter(pk__in=list(waits), state=WorkloadState.QUEUED)
+    told = {row.pk: words(waits[row.pk]) for row in rows}
+    changed = [row for row in rows if _differs(row.waits, told[row.pk])]
+    if not changed:
+        return 0
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _WAITS,
+                [[row.pk for row in changed], [json.dumps(told[row.pk]) for row in changed]],
+            )
+        for row in changed:
+            if (row.waits or {}).get("reason") != told[row.pk]["reason"]:
+                record(
+                    EventKind.WORKLOAD_EXPLAINED,
+                    row,
+                    actor=SYSTEM,
+                    reason=told[row.pk]["reason"],
+                    level=told[row.pk]["level"],
+                )
+    return len(changed)
+
+
+def words(why: Explanation) -> dict[str, Any]:
+    """An explanation as plain JSON: counts by reason, the shortage, the place in the queue."""
+    return {
+        "reason": str(why.reason),
+        "level": str(why.level),
+        "candidates": why.candidates,
+        "counts": {str(reason): count for reason, count in why.counts},
+        "shortage": asdict(why.shortage) if why.shortage else None,
+        "position": why.position,
+        "starts_s": why.starts_s,
+        "detail": why.detail,
+    }
+
+
+def _differs(old: dict[str, Any] | None, new: dict[str, Any]) -> bool:
+    """Whether anything changed that a person would see."""
+    if not old or old.keys() != new.keys():
+        return True
+    before, after = old["starts_s"], new["starts_s"]
+    if (before is None) != (after is None) or abs((before or 0) - (after or 0)) > SOON_S:
+        return True
+    return any(old[key] != new[key] for key in new if key != "starts_s")

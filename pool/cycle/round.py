@@ -1,0 +1,121 @@
+"""One scheduling pass after another, until nobody wants one: look, decide, write."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import structlog
+from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Greatest
+
+from pool.clock import now
+from pool.cycle.commit import Done, commit
+from pool.cycle.snapshot import take
+from pool.lifecycle.workloads import WorkloadState
+from pool.locks import ROUND
+from pool.models.installation import Installation
+from pool.models.workloads import Workload
+from pool.scheduling.model import Reason
+from pool.scheduling.plan import plan
+
+log = structlog.get_logger(__name__)
+
+DEBOUNCE_S = 0.05
+"""Two rounds of one holder start at least so far apart."""
+
+MOST_ROUNDS = 200
+"""A holder that has made so many rounds in a row leaves the rest to the next task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What one run of the task did."""
+
+    rounds: int = 0
+    opened: int = 0
+    stale: int = 0
+
+
+@contextmanager
+def only_one(key: int) -> Iterator[bool]:
+    """Whether this connection got the advisory lock; it is given back in any case."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
+        got = bool(cursor.fetchone()[0])
+    try:
+        yield got
+    finally:
+        if got:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
+
+
+def run_rounds() -> Rounds:
+    """Make rounds while anybody wants one. Another process at it? Then it will see the wish.
+
+    The wish is read again after the lock was given back: a wish that came in between is either
+    seen here, or its own task gets the lock.
+    """
+    total = Rounds()
+    while total.rounds < MOST_ROUNDS:
+        with only_one(ROUND) as mine:
+            if not mine:
+                break
+            total = _while_wanted(total)
+        if not _wanted()[0]:
+            break
+    return total
+
+
+def _while_wanted(total: Rounds) -> Rounds:
+    """Rounds until none is wanted; a stale decision gets another round, idle repeats do not."""
+    began = 0.0
+    first = total.rounds == 0
+    while total.rounds < MOST_ROUNDS:
+        wanted, number = _wanted()
+        if not wanted and not (first and _anybody_waits()):
+            break
+        first = False
+        wait = DEBOUNCE_S - (time.monotonic() - began)
+        if wait > 0:
+            time.sleep(wait)
+        began = time.monotonic()
+        done, full = _one()
+        total = Rounds(total.rounds + 1, total.opened + done.opened, total.stale + done.stale)
+        if not full and not (done.stale and done.opened + done.carving):
+            Installation.objects.filter(pk=1).update(round_done=Greatest(F("round_done"), number))
+    return total
+
+
+def _one() -> tuple[Done, bool]:
+    """One round; whether its limit left work that could start at once."""
+    clocks = [time.monotonic()]
+    snapshot = take(now())
+    clocks.append(time.monotonic())
+    made = plan(snapshot)
+    clocks.append(time.monotonic())
+    done = commit(made)
+    clocks.append(time.monotonic())
+    if made.placed:
+        log.info(
+            "round.done",
+            opened=done.opened,
+            carving=done.carving,
+            stale=done.stale,
+            waits=len(made.waits),
+            took_ms=[round((b - a) * 1000, 1) for a, b in zip(clocks, clocks[1:], strict=False)],
+        )
+    return done, any(why.reason is Reason.ROUND_FULL for why in made.waits.values())
+
+
+def _wanted() -> tuple[bool, int]:
+    """Whether a round is wanted, and the number of the newest wish."""
+    wanted, done = Installation.objects.values_list("round_wanted", "round_done").get(pk=1)
+    return wanted > done, wanted
+
+
+def _anybody_waits() -> bool:
+    """Time alone may open a place: the beat's round looks when anybody waits at all."""
+    return Workload.objects.filter(state=WorkloadState.QUEUED).exists()

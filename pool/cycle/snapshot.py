@@ -1,0 +1,26 @@
+"""Look: the whole pool at one instant, as the planner reads it; eleven queries at any size."""
+
+from datetime import datetime
+
+from pool.cycle import demand, supply
+from pool.scheduling.model import Snapshot
+
+
+def take(at: datetime) -> Snapshot:
+    """The pool now. What changes while it is read is caught when a placement is opened."""
+    parts, rows = supply.partitions()
+    slices, on_card = supply.slices()
+    cards = supply.cards(on_card, rows)
+    hosts = supply.host_holds()
+    running, leases = demand.running(slices, hosts)
+    return Snapshot(
+        now_s=at.timestamp(),
+        nodes=supply.nodes(hosts, cards),
+        cards=cards,
+        slices=slices,
+        partitions=parts,
+        waiting=demand.waiting(leases),
+        running=running,
+        quotas=demand.quotas(),
+        promises=demand.promises(at),
+    )
