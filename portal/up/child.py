@@ -73,6 +73,7 @@ class Child:
                     user=part.account.uid,
                     group=part.account.gid,
                     extra_groups=part.account.groups,
+                    umask=part.umask,
                     preexec_fn=fresh_child(part.death),
                 )
         except OSError as bad:

@@ -34,6 +34,29 @@ def socket_folder() -> Path:
     )
 
 
+def work_folder(folder: Path) -> None:
+    """Make the root of the jobs' files; root's jobs run under other accounts and must reach it.
+
+    Raises:
+        Refused: it cannot be made, or a folder on the way is closed to those accounts.
+    """
+    try:
+        for step in reversed([folder, *folder.parents]):
+            if not step.exists():
+                step.mkdir()
+                step.chmod(0o711)
+    except OSError as bad:
+        raise Refused(
+            f"The work folder {folder} cannot be made: {bad.strerror}. Choose another with --work-dir."
+        ) from bad
+    closed = [step for step in folder.parents if not step.stat().st_mode & 0o001]
+    if os.geteuid() == 0 and closed:
+        raise Refused(
+            f"Jobs run under accounts of their own, which cannot pass {closed[-1]}: choose another"
+            " --work-dir, or start as an ordinary user."
+        )
+
+
 @dataclass(frozen=True)
 class DataFolder:
     """D of one installation: everything that must survive a restart lies below it."""

@@ -1,5 +1,7 @@
 """What `manage.py up` was asked to do."""
 
+import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +37,17 @@ class Options:
 
     @property
     def work(self) -> Path:
-        """Where workloads' files lie."""
-        return self.work_dir or self.data_dir / "work"
+        """Where workloads' files lie.
+
+        Root's jobs run under other accounts, which must reach it: then outside of the private data
+        folder, in a folder of this installation.
+        """
+        if self.work_dir:
+            return self.work_dir
+        if os.geteuid() != 0:
+            return self.data_dir / "work"
+        own = hashlib.sha256(os.fsencode(self.data_dir)).hexdigest()[:8]
+        return Path("/var/lib/gpupool/work") / own
 
     def check(self) -> None:
         """Refuse what cannot be meant.

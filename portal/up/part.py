@@ -40,3 +40,4 @@ class Part:
     death: signal.Signals = signal.SIGTERM
     grace: float = 10.0
     keep_open: tuple[int, ...] = ()
+    umask: int = 0o077

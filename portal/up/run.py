@@ -13,7 +13,7 @@ from rich.console import Console
 from portal.up.board import Board
 from portal.up.cards import real_cards
 from portal.up.child import Child
-from portal.up.folders import DataFolder, write_private
+from portal.up.folders import DataFolder, work_folder, write_private
 from portal.up.options import Options
 from portal.up.part import Part, Phase
 from portal.up.refusal import Refused
@@ -43,6 +43,8 @@ def up(options: Options, console: Console) -> int:
     os.umask(0o077)
     folder = DataFolder(options.data_dir)
     folder.create()
+    if options.agents:
+        work_folder(options.work)
     handle = folder.lock()
     try:
         stack = Stack.laid_out(options, folder)

@@ -232,6 +232,7 @@ class Stack:
             well=lambda: all(self.health.well("agents", node) for node in nodes),
             death=signal.SIGKILL,
             grace=20.0,
+            umask=0o022,
         )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from portal.up.folders import SOCKET_PATH_LIMIT, socket_folder
+from portal.up.folders import SOCKET_PATH_LIMIT, socket_folder, work_folder
 from portal.up.refusal import Refused
 from tests.stack import RunningStack
 from tests.waiting import until
@@ -120,3 +120,17 @@ def test_no_place_for_sockets_is_one_clear_line(monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(Refused, match="Set TMPDIR to a short folder"):
         socket_folder()
+
+
+def test_roots_jobs_need_a_work_folder_that_their_accounts_can_reach(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    with pytest.raises(Refused, match="cannot pass"):
+        work_folder(closed / "work")
+
+
+def test_an_ordinary_user_keeps_the_work_beside_its_own_data(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    work_folder(tmp_path / "deep" / "work")
+    assert (tmp_path / "deep" / "work").stat().st_mode & 0o777 == 0o711
