@@ -1,0 +1,95 @@
+"""Parts of the stack die while ten jobs run; no job notices, and the books are right again."""
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.drills.jobs import Jobs
+from tests.waiting import until
+
+pytestmark = [pytest.mark.flow, pytest.mark.xdist_group("drills")]
+
+
+def killed(stack, words):
+    """SIGKILL to the parents among the processes that these words name; they are gone."""
+    pids = stack.pids(words)
+    assert pids, words
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not set(pids) & set(stack.pids(words)), what=f"{words} is gone")
+
+
+def page(house, uid):
+    """The page of one workload, as its owner reads it in a browser."""
+    import http.cookiejar
+    import urllib.parse
+    import urllib.request
+
+    owner = next(row for row in house.people if row["role"] == "member")
+    jar = http.cookiejar.CookieJar()
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+    login = f"{house.stack.url}/accounts/login/"
+    form = browser.open(login).read().decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form).group(1)
+    words = {
+        "login": owner["username"],
+        "password": owner["password"],
+        "csrfmiddlewaretoken": token,
+    }
+    asked = urllib.request.Request(
+        login, urllib.parse.urlencode(words).encode(), {"Referer": login}
+    )
+    browser.open(asked)
+    return browser.open(f"{house.stack.url}/workloads/{uid}/").read().decode()
+
+
+def test_agent_worker_valkey_and_postgresql_are_killed_in_turn_while_ten_jobs_run(house):
+    stack = house.stack
+    jobs = Jobs.running(house, "kill")
+    for words, ending in (
+        ("nodeagent --portal", (0, 1, 2)),
+        ("celery -A portal worker", (3, 4)),
+        ("valkey-server", (5, 6)),
+        ("bin/postgres -D", (7, 8, 9)),
+    ):
+        killed(stack, words)
+        jobs.let_go(*ending)
+        house.ended([jobs.uids[number] for number in ending], seconds=90)
+        stack.healthy_again(seconds=90)
+    jobs.all_ended_right()
+    jobs.books_are_empty()
+    shown = page(house, jobs.uids[9])
+    assert "failed" in shown.casefold()
+    assert jobs.uids[9] in shown
+
+
+def test_portal_workers_and_database_are_down_for_ninety_seconds_and_no_job_is_signalled(house):
+    stack = house.stack
+    jobs = Jobs.running(house, "dark")
+    down = ("uvicorn", "celery -A portal", "valkey-server", "bin/postgres -D")
+    os.kill(stack.process.pid, signal.SIGSTOP)
+    try:
+        for words in down:
+            for pid in stack.pids(words):
+                os.kill(pid, signal.SIGKILL)
+        before = [jobs.ticked(number) for number in range(10)]
+        jobs.let_go(0, 1, 2, 3)
+        ticks = 90 / 0.6
+        until(
+            lambda: all(jobs.ticked(n) - before[n] >= ticks for n in range(4, 10)),
+            seconds=180,
+            what="the others ran on in the dark",
+        )
+        assert stack.health()["code"] == 0
+        assert all(jobs.read(number, "signals") == [] for number in range(10))
+    finally:
+        os.kill(stack.process.pid, signal.SIGCONT)
+    stack.healthy_again(seconds=90)
+    house.all_in_state(jobs.uids[4:], "running", seconds=60)
+    jobs.let_go(*range(4, 10))
+    jobs.all_ended_right()
+    jobs.books_are_empty()
+    assert not Path(f"/proc/{stack.process.pid}/status").read_text().count("zombie")

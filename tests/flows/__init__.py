@@ -1,0 +1,1 @@
+"""Flows through every room with real processes."""
