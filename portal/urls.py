@@ -7,7 +7,6 @@ from portal.health import healthz
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
     path("accounts/", include("allauth.urls")),
-    path("i18n/", include("django.conf.urls.i18n")),
     path("", include("portal.pages.urls")),
 ]
 handler403 = "portal.pages.errors.forbidden"

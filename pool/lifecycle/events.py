@@ -12,6 +12,7 @@ class EventKind(StrEnum):
     PROJECT_RESUMED = "project.resumed"
     MEMBERSHIP_CHANGED = "membership.changed"
     USER_CREATED = "user.created"
+    USER_CHANGED = "user.changed"
     USER_DISABLED = "user.disabled"
     LOGIN_SUCCEEDED = "login.succeeded"
     LOGIN_FAILED = "login.failed"

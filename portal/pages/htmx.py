@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -111,3 +112,13 @@ def refusal_as_toast(view: View) -> View:
             return go(request, request.headers.get("Referer", "/"))
 
     return inner
+
+
+def refuse_unless(allowed: bool) -> None:
+    """Seen, but not allowed.
+
+    Raises:
+        PermissionDenied: Django answers with the page for 403.
+    """
+    if not allowed:
+        raise PermissionDenied

@@ -8,7 +8,6 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from pool.services.workloads import workload_stop
 
 from billing.selectors.usage import workload_cost
 from pool.events import Actor
@@ -19,6 +18,9 @@ from pool.selectors.logs import LogPart, log_after, log_tail
 from pool.selectors.memberships import Standing
 from pool.selectors.tenants import project_list
 from pool.selectors.workloads import attempt_list, workload_filter, workload_list
+from pool.services.workloads import workload_stop
+from portal.access.guards import guard, may
+from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
 from portal.pages.series import usage_series
@@ -46,7 +48,7 @@ def index(request: HtmxRequest) -> HttpResponse:
 def detail(request: HtmxRequest, uid: str) -> HttpResponse:
     """One workload: what it does, what it did, what it cost."""
     workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
-    context = live_context(workload, standing=request.standing, user_pk=request.user.pk)
+    context = live_context(workload, standing=request.standing)
     attempts: list[Attempt] = context["attempts"]
     context |= {
         "standing": request.standing,
@@ -64,7 +66,8 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
 def stop(request: HtmxRequest, uid: str) -> HttpResponse:
     """Stop what runs, cancel what waits."""
     workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
-    workload_stop(workload=workload, user=request.user, actor=Actor.of(request.user))
+    guard(request.standing, Verb.WORK_STOP, workload)
+    workload_stop(workload=workload, actor=Actor.of(request.user))
     return go(request, reverse("workload", args=[workload.uid]))
 
 
@@ -79,10 +82,10 @@ def log(request: HtmxRequest, uid: str) -> HttpResponse | StreamingHttpResponse:
     return response
 
 
-def live_context(workload: Workload, *, standing: Standing, user_pk: int | None) -> dict[str, Any]:
+def live_context(workload: Workload, *, standing: Standing) -> dict[str, Any]:
     """What the part of the page that follows the workload shows."""
     attempts = list(attempt_list(workload=workload))
-    mine = workload.owner_id == user_pk or standing.leads(workload.project)
+    mine = may(standing, Verb.WORK_STOP, workload)
     stopping = workload.state == "stopping"
     return {
         "workload": workload,

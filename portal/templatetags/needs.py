@@ -7,7 +7,9 @@ from django import template
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
+from pool.models.requests import Request
 from pool.models.templates import Template
+from pool.rules.problems import Problem
 from portal.templatetags.units import gigabytes, mib, number, percent
 
 register = template.Library()
@@ -71,6 +73,43 @@ PRIORITY = {
     "low": gettext_lazy("low"),
     "scavenger": gettext_lazy("only when idle"),
 }
+
+
+WARNINGS = {
+    "many_small_slices": gettext_lazy("many small slices can slow attention kernels down"),
+    "compute_not_enforced": gettext_lazy("its compute is not enforced, only its memory"),
+    "neighbour_fault": gettext_lazy("a neighbour's fault can end it"),
+}
+DECIDERS = {
+    "lead": gettext_lazy("the project lead"),
+    "org_admin": gettext_lazy("the organization's admin"),
+    "platform_admin": gettext_lazy("the platform's admin"),
+}
+
+
+@register.filter
+def warning_words(warning: str) -> str:
+    """What to say beside an option."""
+    return str(WARNINGS.get(warning, warning))
+
+
+@register.filter
+def role_words(role: str) -> str:
+    """Who decides."""
+    return str(DECIDERS.get(role, role))
+
+
+@register.filter
+def step_words(request: Request) -> str:
+    """Who has to decide a request next."""
+    left = request.steps[request.step :]
+    return role_words(left[0]) if left else _("a decision")
+
+
+@register.simple_tag
+def problem_words(problem: Problem) -> str:
+    """What is wrong with a value, in the reader's language."""
+    return _(problem.text) % problem.values if problem.values else _(problem.text)
 
 
 @register.filter

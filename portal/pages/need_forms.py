@@ -1,0 +1,128 @@
+"""How big a part is and how long it runs, as people fill it in: shared by requests and jobs."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from pool.models.partitions import Partition
+from pool.models.templates import TemplateVersion
+from pool.models.tenants import Project
+from pool.selectors.memberships import Standing
+from pool.selectors.partitions import partition_list
+from pool.selectors.templates import usable_templates
+from pool.selectors.tenants import working_projects
+
+HOW = [
+    ("template", _("As the template says")),
+    ("size", _("Memory and compute")),
+    ("profile", _("A profile by name")),
+    ("whole", _("Whole cards")),
+]
+UNITS = [(60, _("minutes")), (3600, _("hours")), (86400, _("days"))]
+TAKES = {
+    "template": (),
+    "size": ("memory_gb", "compute_percent"),
+    "profile": ("profile",),
+    "whole": (),
+}
+LONGEST = 366 * 86400
+
+
+class NeedForm(forms.Form):
+    """Project, template, size, number, time and place; the answer beside it echoes them."""
+
+    project = forms.ModelChoiceField(
+        label=_("Project"), queryset=Project.objects.none(), to_field_name="slug", empty_label=None
+    )
+    template = forms.ChoiceField(label=_("Template"), widget=forms.RadioSelect)
+    how = forms.ChoiceField(label=_("How much"), choices=HOW, initial="template", required=False)
+    memory_gb = forms.IntegerField(
+        label=_("Card memory (GB)"),
+        min_value=1,
+        max_value=1024,
+        required=False,
+        help_text=_("Nominal, as in the card's name: 20 GB of an 80 GB card is a quarter of it."),
+    )
+    compute_percent = forms.IntegerField(
+        label=_("Compute (% of a card)"),
+        min_value=1,
+        max_value=100,
+        required=False,
+        help_text=_("Left empty it follows the memory."),
+    )
+    profile = forms.CharField(
+        label=_("Profile"), max_length=40, required=False, help_text=_("For example 2g.20gb.")
+    )
+    parts = forms.IntegerField(
+        label=_("How many of them"),
+        min_value=1,
+        max_value=1024,
+        initial=1,
+        required=False,
+        help_text=_("They start together, or not at all."),
+    )
+    time_value = forms.IntegerField(label=_("For how long"), min_value=1, max_value=99999)
+    time_unit = forms.TypedChoiceField(
+        label=_("Unit of time"), choices=UNITS, coerce=int, initial=3600
+    )
+    partitions = forms.ModelMultipleChoiceField(
+        label=_("Only in"),
+        queryset=Partition.objects.none(),
+        to_field_name="slug",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("None ticked: wherever it fits first."),
+    )
+
+    def __init__(self, *args: Any, standing: Standing, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.versions: list[TemplateVersion] = usable_templates(standing=standing)
+        _choose(self.fields["project"], working_projects(standing=standing))
+        _choose(self.fields["partitions"], partition_list(standing=standing))
+        slugs = [(one.template.slug, one.template.name) for one in self.versions]
+        self.fields["template"].choices = slugs  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        how = data.get("how") or "template"
+        if how == "size" and not (data.get("memory_gb") or data.get("compute_percent")):
+            self.add_error("memory_gb", _("Say how much memory, how much compute, or both."))
+        if how == "profile" and not data.get("profile"):
+            self.add_error("profile", _("Name a profile."))
+        seconds = (data.get("time_value") or 0) * (data.get("time_unit") or 0)
+        version = self.version
+        if version is not None and seconds > version.max_seconds:
+            longest = _("This template runs at most %(n)d h.") % {"n": version.max_seconds // 3600}
+            self.add_error("time_value", longest)
+        elif seconds > LONGEST:
+            self.add_error("time_value", _("Nothing is given for more than a year."))
+        return data
+
+    @property
+    def version(self) -> TemplateVersion | None:
+        """The newest version of the chosen template."""
+        slug = getattr(self, "cleaned_data", {}).get("template")
+        return next((one for one in self.versions if one.template.slug == slug), None)
+
+    @property
+    def seconds(self) -> int:
+        """The duration."""
+        return int(self.cleaned_data["time_value"]) * int(self.cleaned_data["time_unit"])
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """What differs from the template, in the words of a need."""
+        data = self.cleaned_data
+        how = data.get("how") or "template"
+        said: dict[str, Any] = {name: data[name] for name in TAKES[how] if data.get(name)}
+        if how == "whole":
+            said["whole"] = True
+        if how != "template":
+            said["parts"] = data.get("parts") or 1
+        return said
+
+
+def _choose(field: forms.Field, rows: Any) -> None:
+    assert isinstance(field, forms.ModelChoiceField)
+    field.queryset = rows

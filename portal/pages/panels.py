@@ -1,0 +1,69 @@
+"""The live parts of pages, by topic: who may see one, and what it looks like now."""
+
+from django.template.loader import render_to_string
+
+from pool.lifecycle.roles import Role
+from pool.models.users import User
+from pool.models.workloads import Workload
+from pool.selectors.memberships import Standing, standing
+from pool.selectors.requests import request_list
+from pool.selectors.workloads import workload_list
+from portal.access.guards import may
+from portal.access.roles import Verb
+from portal.pages import home, map, workloads
+
+OWN = ("home", "approvals")
+"""Topics that mean this person's own; `approvals` has no picture, it only pokes a list."""
+
+
+def panel_key(user: User, topic: str) -> str | None:
+    """The permission class of a topic for a person, None where it is not theirs to know.
+
+    People with the same key are shown the same bytes.
+    """
+    if not user.is_active:
+        return None
+    held = standing(user=user)
+    noun, _, uid = topic.partition(":")
+    if topic in OWN:
+        return f"user:{user.pk}"
+    if topic == "pool":
+        return _circle(held)
+    if noun in {"workload", "log"}:
+        return _workload_key(held, uid)
+    if noun == "request" and request_list(standing=held).filter(uid=uid).exists():
+        return "reader"
+    return None
+
+
+def panel_render(user: User, topic: str) -> str:
+    """The fragment of the page that shows the topic; empty where the page asks again by itself."""
+    held = standing(user=user)
+    noun, _, uid = topic.partition(":")
+    if topic == "home":
+        context = home.live_context(user=user, standing=held)
+        return render_to_string("pages/home/_live.html", context)
+    if topic == "pool":
+        return render_to_string("pages/map/_live.html", map.live_context(standing=held))
+    if noun == "workload":
+        workload = workload_list(standing=held).get(uid=uid)
+        context = workloads.live_context(workload, standing=held)
+        return render_to_string("pages/workloads/_live.html", context)
+    return ""
+
+
+def _workload_key(held: Standing, uid: str) -> str | None:
+    """Readers and those who may stop it see different buttons."""
+    found: Workload | None = workload_list(standing=held).filter(uid=uid).first()
+    if found is None:
+        return None
+    return "stopper" if may(held, Verb.WORK_STOP, found) else "reader"
+
+
+def _circle(held: Standing) -> str:
+    """Whose names one may read on the map."""
+    if held.platform:
+        return "platform"
+    projects = held.in_projects(Role.LEAD, Role.MEMBER, Role.VIEWER)
+    organizations = held.in_organizations(Role.ORG_ADMIN)
+    return f"projects:{sorted(projects)} organizations:{sorted(organizations)}"

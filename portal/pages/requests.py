@@ -1,0 +1,203 @@
+"""Pages about requests: the list, a new one with its living answer, one of them."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from pool.errors import PoolError
+from pool.events import Actor
+from pool.lifecycle.leases import LeaseKind
+from pool.lifecycle.requests import RequestState
+from pool.models.requests import Request
+from pool.selectors.requests import comment_list, request_list
+from pool.services.requests import (
+    request_comment,
+    request_send,
+    request_submit,
+    request_withdraw,
+)
+from portal.access.guards import found, guard, may
+from portal.access.roles import Verb
+from portal.pages.answers import Answer, answer
+from portal.pages.forms import take_refusal
+from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
+from portal.pages.lists import newest_first
+from portal.pages.need_forms import NeedForm
+
+RENAMED = {
+    "duration_seconds": "time_value",
+    "compute_milli": "compute_percent",
+    "template_version": "template",
+}
+OPEN = frozenset({RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED})
+
+
+class RequestForm(NeedForm):
+    """A need for a time, and why."""
+
+    copies = forms.IntegerField(
+        label=gettext_lazy("How many at the same time"),
+        min_value=1,
+        max_value=1000,
+        initial=1,
+        help_text=gettext_lazy("So many jobs of this size may run side by side."),
+    )
+    lease_kind = forms.ChoiceField(
+        label=gettext_lazy("Kind"),
+        choices=[
+            (LeaseKind.ON_DEMAND, gettext_lazy("On demand: waits its turn, paid while it runs")),
+            (LeaseKind.RESERVED, gettext_lazy("Reserved: kept for you, paid from the start")),
+        ],
+        initial=LeaseKind.ON_DEMAND,
+        widget=forms.RadioSelect,
+    )
+    title = forms.CharField(label=gettext_lazy("Title"), max_length=120, required=False)
+    purpose = forms.CharField(
+        label=gettext_lazy("What it is for"),
+        max_length=4000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=gettext_lazy("Whoever decides reads this."),
+    )
+
+
+@page("GET")
+def index(request: HtmxRequest) -> HttpResponse:
+    """Requests one may read; one's own first by the switch."""
+    mine = request.GET.get("who") == "mine"
+    rows = request_list(standing=request.standing)
+    rows = rows.filter(requester=request.user) if mine else rows
+    context = {
+        "page": newest_first(request, rows),
+        "mine": mine,
+        "standing": request.standing,
+    }
+    return fragment(request, "pages/requests/index.html", "pages/requests/_rows.html", context)
+
+
+@page("GET", "POST")
+def new(request: HtmxRequest) -> HttpResponse:
+    """The form; what was typed is never lost."""
+    bound = request.method == "POST"
+    form = RequestForm(request.POST or None, initial=_start(request), standing=request.standing)
+    if bound and form.is_valid():
+        made = _submit(request, form)
+        if made is not None:
+            messages.success(request, _("Your request was sent."))
+            return go(request, reverse("request", args=[made.uid]))
+    context = {"form": form, "standing": request.standing, "answer": _answer(form)}
+    return render(request, "pages/requests/new.html", context, status=422 if bound else 200)
+
+
+@page("POST")
+def judged(request: HtmxRequest) -> HttpResponse:
+    """Only the answer beside the form, while one types."""
+    form = RequestForm(request.POST, standing=request.standing)
+    context = {"form": form, "answer": _answer(form)}
+    return render(request, "pages/requests/_answer.html", context)
+
+
+@page("GET")
+def detail(request: HtmxRequest, uid: str) -> HttpResponse:
+    """One request: what was asked, what was said, what came of it."""
+    one = found(request_list(standing=request.standing), uid)
+    return render(request, "pages/requests/detail.html", live_context(one, request))
+
+
+@page("POST")
+@refusal_as_toast
+def withdraw(request: HtmxRequest, uid: str) -> HttpResponse:
+    """Take it back before it is decided."""
+    one = found(request_list(standing=request.standing), uid)
+    guard(request.standing, Verb.REQUEST_MAKE, one)
+    request_withdraw(request=one, user=request.user, actor=Actor.of(request.user))
+    return go(request, reverse("request", args=[uid]))
+
+
+@page("POST")
+@refusal_as_toast
+def comment(request: HtmxRequest, uid: str) -> HttpResponse:
+    """A word to the other side; an answer to a question sends the request again."""
+    one = found(request_list(standing=request.standing), uid)
+    text = request.POST.get("text", "").strip()
+    own = one.requester_id == request.user.pk
+    if text:
+        request_comment(request=one, user=request.user, text=text, actor=Actor.of(request.user))
+    if own and one.state == RequestState.RETURNED and request.POST.get("again"):
+        request_send(request=one, user=request.user, actor=Actor.of(request.user))
+    return go(request, reverse("request", args=[uid]))
+
+
+def live_context(one: Request, request: HtmxRequest) -> dict[str, Any]:
+    """What the page of one request shows."""
+    own = one.requester_id == request.user.pk
+    lease = getattr(one, "lease", None)
+    return {
+        "one": one,
+        "own": own,
+        "lease": lease,
+        "comments": comment_list(request=one),
+        "workloads": one.workloads.order_by("-pk")[:10],
+        "may_change": one.state in OPEN and may(request.standing, Verb.REQUEST_MAKE, one),
+        "may_run": lease is not None
+        and lease.state == "active"
+        and may(request.standing, Verb.WORK_SUBMIT, one.project),
+        "may_decide": not own
+        and one.state == RequestState.SUBMITTED
+        and may(request.standing, Verb.REQUEST_DECIDE, one.project),
+    }
+
+
+def _start(request: HtmxRequest) -> dict[str, Any]:
+    return {
+        "template": request.GET.get("template", ""),
+        "project": request.GET.get("project", ""),
+        "time_value": 8,
+        "time_unit": 3600,
+    }
+
+
+def _answer(form: RequestForm) -> Answer | None:
+    """The answer to what is filled in so far; nothing while project or template is missing."""
+    if not form.is_bound or not form.is_valid() or form.version is None:
+        return None
+    data = form.cleaned_data
+    return answer(
+        project=data["project"],
+        version=form.version,
+        overrides=form.overrides,
+        partitions=list(data["partitions"]),
+        seconds=form.seconds,
+        copies=data["copies"],
+        reserved=data["lease_kind"] == LeaseKind.RESERVED,
+    )
+
+
+def _submit(request: HtmxRequest, form: RequestForm) -> Request | None:
+    data = form.cleaned_data
+    said = _answer(form)
+    try:
+        guard(request.standing, Verb.REQUEST_MAKE, data["project"])
+        return request_submit(
+            user=request.user,
+            project=data["project"],
+            template_version=form.version,
+            need=form.overrides,
+            copies=data["copies"],
+            duration_seconds=form.seconds,
+            lease_kind=data["lease_kind"],
+            partitions=tuple(data["partitions"]),
+            title=data["title"],
+            purpose=data["purpose"],
+            weights=said.weights if said else {},
+            actor=Actor.of(request.user),
+        )
+    except PoolError as refused:
+        take_refusal(form, refused, RENAMED)
+        return None
