@@ -47,7 +47,8 @@ def work_folder(folder: Path) -> None:
                 step.chmod(0o711)
     except OSError as bad:
         raise Refused(
-            f"The work folder {folder} cannot be made: {bad.strerror}. Choose another with --work-dir."
+            f"The work folder {folder} cannot be made: {bad.strerror}. Choose another with"
+            " --work-dir."
         ) from bad
     closed = [step for step in folder.parents if not step.stat().st_mode & 0o001]
     if os.geteuid() == 0 and closed:

@@ -66,8 +66,13 @@ def small(tmp_path):
         one.communicate()
 
 
+def pid_in(file: Path) -> int:
+    """The number that a part writes there sooner or later."""
+    return int(until(lambda: file.exists() and file.read_text(), what=f"a number in {file.name}"))
+
+
 def pid_of(folder: Path, name: str) -> int:
-    return int(until((folder / f"{name}.pid").read_text))
+    return pid_in(folder / f"{name}.pid")
 
 
 def gone(pid: int) -> bool:
@@ -118,7 +123,7 @@ def test_parts_end_in_the_order_given_and_nothing_is_left(small, tmp_path):
 
 def test_what_left_its_parents_session_is_adopted_and_ended_at_the_end(small, tmp_path):
     stack = small(one=PARENT)
-    away = int(until((tmp_path / "away").read_text))
+    away = pid_in(tmp_path / "away")
     first = pid_of(tmp_path, "one")
     os.kill(first, signal.SIGKILL)
     until(lambda: pid_of(tmp_path, "one") != first, what="a new process")
