@@ -9,6 +9,9 @@ SHARING = (Mode.MIG, Mode.VNPU, Mode.AMD_PARTITION, Mode.VGPU, Mode.MPS, Mode.WH
 """Modes that may give a share, preferred first, where the template names none: each of them can
 bound both memory and compute (requirement P6). Time slicing must be allowed by the template."""
 
+PROFILED = frozenset({Mode.MIG, Mode.VNPU, Mode.AMD_PARTITION, Mode.VGPU})
+"""Modes whose slices have profiles by name."""
+
 
 def claim_of(
     need: Need,
@@ -57,6 +60,8 @@ def modes_of(need: Need, *, unlimited_modes: bool = False) -> tuple[Mode, ...]:
     if need.whole:
         return (Mode.WHOLE,)
     named = tuple(Mode(one) for one in need.modes) or (*SHARING, Mode.TIMESLICE)
+    if need.profile:
+        named = tuple(one for one in named if one in PROFILED)
     return tuple(one for one in named if unlimited_modes or one is not Mode.TIMESLICE)
 
 

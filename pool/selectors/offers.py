@@ -96,11 +96,11 @@ def _rank(one: PlacedOption) -> tuple[bool, float, int, int]:
 def _kinds(partitions: Mapping[int, Partition]) -> list[tuple[Card, int, int]]:
     """One card of each kind in each partition, how many there are, the most on one node."""
     rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
-    kinds = ("partition", "label")
+    kinds = ("partition_id", "label")
     per_node = rows.order_by().values(*kinds, "node").annotate(here=Count("pk"))
     most: dict[tuple[int, str], tuple[int, int]] = {}
     for row in per_node:
-        key = (row["partition"], row["label"])
+        key = (row["partition_id"], row["label"])
         total, best = most.get(key, (0, 0))
         most[key] = (total + row["here"], max(best, row["here"]))
     samples = rows.select_related("node").order_by(*kinds, "pk").distinct(*kinds)
