@@ -14,12 +14,13 @@ warnings.filterwarnings("ignore", "StreamingHttpResponse must consume synchronou
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings.local")
 http = get_asgi_application()
 
+from portal.bodies import BodyLimit  # noqa: E402
 from portal.gate.routing import node_sockets  # noqa: E402
 from portal.live.routing import browser_sockets  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": http,
+        "http": BodyLimit(http),
         "websocket": URLRouter(
             [
                 *node_sockets,

@@ -6,6 +6,8 @@ from portal.health import healthz
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
+    path("api/", include("portal.api.urls")),
+    path("gate/v1/", include("portal.gate.urls")),
     path("accounts/", include("allauth.urls")),
     path("", include("portal.pages.urls")),
 ]

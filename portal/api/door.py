@@ -1,0 +1,142 @@
+"""What every REST view shares: who asks, what they may say, one transaction for a keyed call."""
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from rest_framework import status, viewsets
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from pool.errors import NotYours
+from pool.events import Actor
+from pool.selectors.memberships import Standing, standing
+from portal.api.authentication import actor_of
+from portal.api.fields import Filters, Given, Nothing
+from portal.api.idempotency import once
+from portal.api.pagination import PARAMETERS
+
+UID = r"[a-z]{2,3}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+class Door(viewsets.GenericViewSet[Any]):
+    """Reads through selectors, writes through services, decides nothing itself.
+
+    `takes` and `gives` name what each action reads and answers; the OpenAPI file comes from them.
+    """
+
+    lookup_field = "uid"
+    lookup_value_regex = UID
+    filters: ClassVar[type[Filters]] = Filters
+    takes: ClassVar[dict[str, type[Given]]] = {}
+    gives: ClassVar[dict[str, tuple[int, type[BaseSerializer[Any]] | None]]] = {}
+    oldest_first: ClassVar[bool] = False
+
+    def rows(self) -> QuerySet[Any]:
+        """Everything of this noun that the caller may see."""
+        raise LookupError(f"{type(self).__name__} lists nothing")
+
+    @cached_property
+    def standing(self) -> Standing:
+        """The caller's roles; one query a call."""
+        return standing(user=self.request.user)
+
+    @property
+    def actor(self) -> Actor:
+        """The caller, as events name them."""
+        return actor_of(self.request)
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+        """As the framework does, but a POST with an Idempotency-Key is answered once."""
+        self.args = args
+        self.kwargs = kwargs
+        self.headers = self.default_response_headers
+        asked = self.initialize_request(request, *args, **kwargs)
+        self.request = asked
+        try:
+            self.initial(asked, *args, **kwargs)
+            response = once(asked, self._answer)
+        except Exception as refused:
+            response = self.handle_exception(refused)
+        self.response = self.finalize_response(asked, response, *args, **kwargs)
+        return self.response
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """After login and limits: an unknown parameter in the address is refused everywhere."""
+        super().initial(request, *args, **kwargs)
+        if self.action is not None:
+            self.asked = self._asked(request)
+
+    def one(self) -> Any:
+        """The row of this address.
+
+        Raises:
+            NotYours: there is none, or it is not the caller's to know.
+        """
+        uid = self.kwargs[self.lookup_url_kwarg or self.lookup_field]
+        found = self.rows().filter(**{self.lookup_field: uid}).first()
+        if found is None:
+            raise NotYours
+        return found
+
+    def taken(self) -> dict[str, Any]:
+        """What the caller says in the body, checked by the serializer of this action."""
+        given = self.takes.get(self.action, Nothing)(
+            data=self.request.data, context=self.get_serializer_context()
+        )
+        given.is_valid(raise_exception=True)
+        return dict(given.validated_data)
+
+    def said(self, row: Model | Any) -> Response:
+        """One row as this action answers it."""
+        code, shape = self.gives.get(self.action, (status.HTTP_200_OK, self.serializer_class))
+        if shape is None:
+            return Response(status=code)
+        return Response(shape(row, context=self.get_serializer_context()).data, status=code)
+
+    def _answer(self) -> Response:
+        """The action's answer; a refusal is an answer too, so that a key remembers it."""
+        name = (self.request.method or "").lower()
+        handler = getattr(self, name, self.http_method_not_allowed)
+        try:
+            response: Response = handler(self.request, *self.args, **self.kwargs)
+        except Exception as refused:
+            return self.handle_exception(refused)
+        return response
+
+    def _asked(self, request: Request) -> dict[str, Any]:
+        given = request.query_params.dict()
+        listed = isinstance(self, Listing) and self.action == "list"
+        if listed:
+            given = {name: text for name, text in given.items() if name not in PARAMETERS}
+        shape = self.filters if listed else Filters
+        asked = shape(data=given, context=self.get_serializer_context())
+        asked.is_valid(raise_exception=True)
+        return dict(asked.validated_data)
+
+
+class Listing(Door):
+    """A noun with a list."""
+
+    def narrowed(self, rows: QuerySet[Any], **asked: Any) -> QuerySet[Any]:
+        """The rows that the filters leave; by default each filter names a column."""
+        return rows.filter(**{k: v for k, v in asked.items() if v not in (None, "", [])})
+
+    def list(self, request: Request) -> Response:
+        """One page."""
+        page = self.paginate_queryset(self.narrowed(self.rows(), **self.asked))
+        _code, shape = self.gives.get("list", (200, self.get_serializer_class()))
+        assert shape is not None
+        rows = shape(page, many=True, context=self.get_serializer_context())
+        return self.get_paginated_response(rows.data)
+
+
+class Listed(Listing):
+    """A noun with a list and single rows."""
+
+    def retrieve(self, request: Request, uid: str) -> Response:
+        """One row."""
+        return self.said(self.one())

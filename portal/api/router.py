@@ -1,0 +1,50 @@
+"""Addresses of /api/v1/."""
+
+from rest_framework.routers import SimpleRouter
+
+from portal.api.v1.alerts import AlertDoor
+from portal.api.v1.cards import CardDoor
+from portal.api.v1.events import EventDoor
+from portal.api.v1.leases import LeaseDoor
+from portal.api.v1.memberships import MembershipDoor
+from portal.api.v1.nodes import JoinTokenDoor, NodeDoor
+from portal.api.v1.partitions import PartitionDoor
+from portal.api.v1.placements import PlacementDoor
+from portal.api.v1.prices import PriceDoor
+from portal.api.v1.quotas import QuotaDoor
+from portal.api.v1.requests import RequestDoor
+from portal.api.v1.samples import SampleDoor
+from portal.api.v1.slices import SliceDoor
+from portal.api.v1.templates import TemplateDoor
+from portal.api.v1.tenants import OrganizationDoor, ProjectDoor
+from portal.api.v1.tokens import TokenDoor
+from portal.api.v1.usage import UsageDoor
+from portal.api.v1.whoami import WhoamiDoor
+from portal.api.v1.workloads import WorkloadDoor
+
+router = SimpleRouter()
+router.trailing_slash = "/?"
+for noun, door in (
+    ("alerts", AlertDoor),
+    ("cards", CardDoor),
+    ("events", EventDoor),
+    ("join-tokens", JoinTokenDoor),
+    ("leases", LeaseDoor),
+    ("memberships", MembershipDoor),
+    ("nodes", NodeDoor),
+    ("organizations", OrganizationDoor),
+    ("partitions", PartitionDoor),
+    ("placements", PlacementDoor),
+    ("prices", PriceDoor),
+    ("projects", ProjectDoor),
+    ("quotas", QuotaDoor),
+    ("requests", RequestDoor),
+    ("samples", SampleDoor),
+    ("slices", SliceDoor),
+    ("templates", TemplateDoor),
+    ("tokens", TokenDoor),
+    ("usage", UsageDoor),
+    ("whoami", WhoamiDoor),
+    ("workloads", WorkloadDoor),
+):
+    router.register(noun, door, basename=noun)

@@ -1,0 +1,76 @@
+"""Accelerators."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+
+from pool.lifecycle.cards import CardState
+from pool.models import Card
+from portal.api.door import UID, Listed
+from portal.api.fields import Filters
+
+
+class CardOut(serializers.ModelSerializer[Card]):
+    """One physical card. Unknown is null, never 0."""
+
+    node = serializers.SlugRelatedField[Any](slug_field="name", read_only=True)
+    partition = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    modes = serializers.ListField(child=serializers.CharField())
+
+    class Meta:
+        model = Card
+        fields = [
+            "uid",
+            "uuid",
+            "node",
+            "index",
+            "partition",
+            "vendor",
+            "model",
+            "label",
+            "nominal_gb",
+            "memory_mib",
+            "modes",
+            "domain",
+            "numa",
+            "strength",
+            "tdp_w",
+            "state",
+            "state_since",
+            "state_reason",
+            "clean_until",
+            "offered",
+        ]
+
+
+class CardFilters(Filters):
+    """Filters of the list."""
+
+    node = serializers.RegexField(f"^{UID}$", required=False, help_text="uid of a node")
+    node_name = serializers.CharField(max_length=253, required=False)
+    partition = serializers.SlugField(max_length=63, required=False)
+    label = serializers.CharField(max_length=80, required=False)
+    vendor = serializers.CharField(max_length=16, required=False)
+    state = serializers.ChoiceField(choices=[s.value for s in CardState], required=False)
+
+
+class CardDoor(Listed):
+    """Cards of the pool; everybody may see what there is."""
+
+    serializer_class = CardOut
+    filters = CardFilters
+    queryset = Card.objects.none()
+
+    def rows(self) -> QuerySet[Card]:
+        """All of them, without their inventory text."""
+        return Card.objects.select_related("node", "partition").defer("facts")
+
+    def narrowed(self, rows: QuerySet[Card], **asked: Any) -> QuerySet[Card]:
+        """By node, partition, model, vendor and state."""
+        paths = {
+            "node": "node__uid",
+            "node_name": "node__name",
+            "partition": "partition__slug",
+        }
+        return rows.filter(**{paths.get(name, name): value for name, value in asked.items()})

@@ -1,0 +1,67 @@
+"""Approved requests with an end."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+
+from pool.lifecycle.leases import LeaseKind, LeaseState
+from pool.models import Lease
+from pool.selectors.leases import lease_list
+from portal.api.door import UID, Listed
+from portal.api.fields import Filters
+
+
+class LeaseOut(serializers.ModelSerializer[Lease]):
+    """The right to hold `copies` times `need` in a project until `ends_at`."""
+
+    request = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True)
+    requester = serializers.CharField(source="request.requester.username")
+    project = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    template = serializers.CharField(source="template_version.template.slug")
+    need = serializers.DictField()
+    starts_at = serializers.DateTimeField(source="valid.lower")
+    ends_at = serializers.DateTimeField(source="valid.upper")
+
+    class Meta:
+        model = Lease
+        fields = [
+            "uid",
+            "request",
+            "requester",
+            "project",
+            "template",
+            "need",
+            "copies",
+            "kind",
+            "starts_at",
+            "ends_at",
+            "state",
+            "state_since",
+        ]
+
+
+class LeaseFilters(Filters):
+    """Filters of the list."""
+
+    state = serializers.ChoiceField(choices=[s.value for s in LeaseState], required=False)
+    kind = serializers.ChoiceField(choices=[k.value for k in LeaseKind], required=False)
+    project = serializers.SlugField(max_length=63, required=False)
+    request = serializers.RegexField(f"^{UID}$", required=False)
+
+
+class LeaseDoor(Listed):
+    """Leases of the projects whose work the caller may read."""
+
+    serializer_class = LeaseOut
+    filters = LeaseFilters
+    queryset = Lease.objects.none()
+
+    def rows(self) -> QuerySet[Lease]:
+        """The caller's own."""
+        return lease_list(standing=self.standing)
+
+    def narrowed(self, rows: QuerySet[Lease], **asked: Any) -> QuerySet[Lease]:
+        """By state, kind, project and request."""
+        paths = {"project": "project__slug", "request": "request__uid"}
+        return rows.filter(**{paths.get(name, name): value for name, value in asked.items()})

@@ -1,0 +1,94 @@
+"""The dated price book."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from billing.models.prices import Price
+from billing.rating.tariffs import Unit
+from billing.selectors.prices import price_list
+from billing.services.prices import MOST_MICRO, price_set
+from nodeagent.protocol.vocabulary import Mode
+from pool.models import Partition
+from portal.access.guards import guard
+from portal.access.roles import Verb
+from portal.api.door import Listed
+from portal.api.fields import Filters, Given
+
+MODES = [*(m.value for m in Mode), "host"]
+
+
+class PriceOut(serializers.ModelSerializer[Price]):
+    """What one hour of a unit costs. `rate_micro` is in 10⁻⁶ of the currency; empty means any."""
+
+    partition = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    starts_at = serializers.DateTimeField(source="valid.lower")
+    ends_at = serializers.DateTimeField(source="valid.upper", allow_null=True)
+
+    class Meta:
+        model = Price
+        fields = [
+            "uid",
+            "partition",
+            "currency",
+            "unit",
+            "card_model",
+            "mode",
+            "price_class",
+            "rate_micro",
+            "starts_at",
+            "ends_at",
+        ]
+
+
+class PriceIn(Given):
+    """A price that counts from `starts_at` (now) until the next one of the same key begins."""
+
+    partition = serializers.SlugField(max_length=63)
+    rate_micro = serializers.IntegerField(min_value=0, max_value=MOST_MICRO)
+    currency = serializers.RegexField(r"^[A-Z]{3}$")
+    unit = serializers.ChoiceField(choices=[u.value for u in Unit], default=Unit.CARD.value)
+    card_model = serializers.CharField(max_length=80, default="", allow_blank=True)
+    mode = serializers.ChoiceField(choices=MODES, default="", allow_blank=True)
+    price_class = serializers.CharField(max_length=32, default="", allow_blank=True)
+    starts_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+class PriceFilters(Filters):
+    """Filters of the list."""
+
+    partition = serializers.SlugField(max_length=63, required=False)
+    currency = serializers.RegexField(r"^[A-Z]{3}$", required=False)
+    card_model = serializers.CharField(max_length=80, required=False)
+
+
+class PriceDoor(Listed):
+    """Prices of the partitions that the caller may use; a platform admin sets them."""
+
+    serializer_class = PriceOut
+    filters = PriceFilters
+    queryset = Price.objects.none()
+    takes = {"create": PriceIn}
+    gives = {"create": (201, PriceOut)}
+
+    def rows(self) -> QuerySet[Price]:
+        """The caller's own."""
+        return price_list(user=self.request.user)
+
+    def narrowed(self, rows: QuerySet[Price], **asked: Any) -> QuerySet[Price]:
+        """By partition, currency and card model."""
+        paths = {"partition": "partition__slug"}
+        return rows.filter(**{paths.get(name, name): value for name, value in asked.items()})
+
+    def create(self, request: Request) -> Response:
+        """Set a price; the one that counted before ends there."""
+        guard(self.standing, Verb.PRICE_MANAGE)
+        given = self.taken()
+        partition = Partition.objects.filter(slug=given.pop("partition")).first()
+        if partition is None:
+            raise serializers.ValidationError({"partition": [_("No such partition.")]})
+        return self.said(price_set(partition=partition, actor=self.actor, **given))

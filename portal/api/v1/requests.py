@@ -1,0 +1,281 @@
+"""What people ask for beyond their allowance, and the word of those who decide."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request as Call
+from rest_framework.response import Response
+
+from pool.lifecycle.leases import LeaseKind
+from pool.lifecycle.requests import RequestState
+from pool.models import Request, RequestComment
+from pool.selectors.requests import approval_list, comment_list, request_list
+from pool.services.decisions import request_approve, request_reject, request_return
+from pool.services.requests import (
+    request_comment,
+    request_draft,
+    request_edit,
+    request_send,
+    request_submit,
+    request_withdraw,
+)
+from portal.access.guards import guard
+from portal.access.roles import Verb
+from portal.api.door import Listed
+from portal.api.fields import Filters, FreeJSON, Given, Nothing, Reason
+from portal.api.v1.references import partitions_named, project_named, template_named
+
+MOST_SECONDS = 366 * 86_400
+
+
+class RequestOut(serializers.ModelSerializer[Request]):
+    """A person asks for `copies` times `need` for a time. `revision` grows with every change."""
+
+    project = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    requester = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    template = serializers.CharField(source="template_version.template.slug")
+    template_version = serializers.IntegerField(source="template_version.number")
+    partitions = serializers.SlugRelatedField[Any](slug_field="slug", many=True, read_only=True)
+    need = serializers.DictField()
+    steps = serializers.ListField(child=serializers.CharField())
+    decided_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+    lease = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Request
+        fields = [
+            "uid",
+            "project",
+            "requester",
+            "title",
+            "purpose",
+            "template",
+            "template_version",
+            "partitions",
+            "need",
+            "copies",
+            "lease_kind",
+            "duration_seconds",
+            "starts_at",
+            "steps",
+            "step",
+            "state",
+            "revision",
+            "submitted_at",
+            "promised_at",
+            "decided_by",
+            "decided_at",
+            "decision_reason",
+            "pending_until",
+            "lease",
+            "created_at",
+            "example",
+        ]
+
+    def get_lease(self, row: Request) -> str | None:
+        """The lease that came of it."""
+        return row.lease.uid if hasattr(row, "lease") else None
+
+
+class CommentOut(serializers.ModelSerializer[RequestComment]):
+    """A word between requester and approvers."""
+
+    author = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
+
+    class Meta:
+        model = RequestComment
+        fields = ["uid", "author", "text", "at"]
+
+
+class RequestIn(Given):
+    """A request. Times in seconds. `draft` keeps it with its author until it is submitted."""
+
+    project = serializers.SlugField(max_length=63)
+    template = serializers.SlugField(max_length=63)
+    duration_seconds = serializers.IntegerField(min_value=60, max_value=MOST_SECONDS)
+    copies = serializers.IntegerField(min_value=1, max_value=1000, default=1)
+    title = serializers.CharField(max_length=120, default="", allow_blank=True)
+    purpose = serializers.CharField(max_length=4000, default="", allow_blank=True)
+    need = FreeJSON(default=dict, help_text="What differs from the template.")
+    partitions = serializers.ListField(
+        child=serializers.SlugField(max_length=63), max_length=20, default=list
+    )
+    lease_kind = serializers.ChoiceField(
+        choices=[k.value for k in LeaseKind], default=LeaseKind.ON_DEMAND.value
+    )
+    starts_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    draft = serializers.BooleanField(default=False)
+
+
+class RequestEdit(Given):
+    """What changes; what is left out stays. `revision` as it was read guards against a race."""
+
+    duration_seconds = serializers.IntegerField(
+        min_value=60, max_value=MOST_SECONDS, required=False
+    )
+    copies = serializers.IntegerField(min_value=1, max_value=1000, required=False)
+    title = serializers.CharField(max_length=120, required=False, allow_blank=True)
+    purpose = serializers.CharField(max_length=4000, required=False, allow_blank=True)
+    need = FreeJSON(required=False)
+    partitions = serializers.ListField(
+        child=serializers.SlugField(max_length=63), max_length=20, required=False
+    )
+    lease_kind = serializers.ChoiceField(choices=[k.value for k in LeaseKind], required=False)
+    starts_at = serializers.DateTimeField(required=False)
+    revision = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+
+
+class Changes(Given):
+    """What an approver grants instead of what was asked; what is left out stays."""
+
+    copies = serializers.IntegerField(min_value=1, max_value=1000, required=False)
+    duration_seconds = serializers.IntegerField(
+        min_value=60, max_value=MOST_SECONDS, required=False
+    )
+    need = FreeJSON(required=False)
+
+
+class ApproveIn(Reason):
+    """`revision` as it was read refuses the decision when the request has changed since."""
+
+    revision = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+    changes = Changes(required=False)
+
+
+class DecideIn(Given):
+    """A reason is needed: the requester reads it."""
+
+    reason = serializers.CharField(max_length=4000)
+    revision = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
+
+
+class CommentIn(Given):
+    """A word about the request."""
+
+    text = serializers.CharField(max_length=4000)
+
+
+class RequestFilters(Filters):
+    """Filters of the list. `to_decide` leaves what waits for the caller's word."""
+
+    state = serializers.ChoiceField(choices=[s.value for s in RequestState], required=False)
+    project = serializers.SlugField(max_length=63, required=False)
+    requester = serializers.CharField(max_length=150, required=False)
+    to_decide = serializers.BooleanField(required=False, default=False)
+
+
+class RequestDoor(Listed):
+    """Ask, decide, talk about it."""
+
+    serializer_class = RequestOut
+    filters = RequestFilters
+    queryset = Request.objects.none()
+    takes = {
+        "create": RequestIn,
+        "partial_update": RequestEdit,
+        "submit": Nothing,
+        "approve": ApproveIn,
+        "ask_back": DecideIn,
+        "reject": DecideIn,
+        "withdraw": Nothing,
+        "comment": CommentIn,
+    }
+    gives = {"create": (201, RequestOut), "comment": (201, CommentOut)}
+
+    def rows(self) -> QuerySet[Request]:
+        """Requests of the projects whose work the caller may read."""
+        return request_list(standing=self.standing)
+
+    def narrowed(self, rows: QuerySet[Request], **asked: Any) -> QuerySet[Request]:
+        """By state, project, requester, and whether they wait for the caller."""
+        if asked.pop("to_decide", False):
+            rows = approval_list(standing=self.standing)
+        paths = {"project": "project__slug", "requester": "requester__username"}
+        return rows.filter(**{paths.get(name, name): value for name, value in asked.items()})
+
+    def create(self, request: Call) -> Response:
+        """Ask; unless it is a draft it is submitted at once."""
+        given = self.taken()
+        project = project_named(self.standing, given.pop("project"))
+        guard(self.standing, Verb.REQUEST_MAKE, project)
+        make = request_draft if given.pop("draft") else request_submit
+        made = make(
+            user=request.user,
+            project=project,
+            template_version=template_named(self.standing, project, given.pop("template")),
+            partitions=tuple(partitions_named(project, given.pop("partitions"))),
+            actor=self.actor,
+            **given,
+        )
+        return self._now(made)
+
+    def partial_update(self, request: Call, uid: str) -> Response:
+        """Change what is not decided yet; the revision grows and its steps start again."""
+        asked = self.one()
+        guard(self.standing, Verb.REQUEST_MAKE, asked)
+        given = self.taken()
+        if "partitions" in given:
+            given["partitions"] = tuple(partitions_named(asked.project, given["partitions"]))
+        made = request_edit(request=asked, user=request.user, actor=self.actor, **given)
+        return self._now(made)
+
+    @action(detail=True, methods=["post"])
+    def submit(self, request: Call, uid: str) -> Response:
+        """Submit a draft, or again what was asked back."""
+        asked = self._own()
+        return self._now(request_send(request=asked, user=request.user, actor=self.actor))
+
+    @action(detail=True, methods=["post"])
+    def withdraw(self, request: Call, uid: str) -> Response:
+        """Take it back before it is decided."""
+        asked = self._own()
+        return self._now(request_withdraw(request=asked, user=request.user, actor=self.actor))
+
+    @action(detail=True, methods=["post"])
+    def approve(self, request: Call, uid: str) -> Response:
+        """Grant it, at once, with changes if you like; the last step opens the lease."""
+        return self._decided(request_approve)
+
+    @action(detail=True, methods=["post"], url_path="ask-back")
+    def ask_back(self, request: Call, uid: str) -> Response:
+        """Give it back to the requester with a question."""
+        return self._decided(
+            lambda reason, **known: request_return(text=reason, **known),
+        )
+
+    @action(detail=True, methods=["post"])
+    def reject(self, request: Call, uid: str) -> Response:
+        """Refuse it for good."""
+        return self._decided(request_reject)
+
+    @action(detail=True, methods=["post"])
+    def comment(self, request: Call, uid: str) -> Response:
+        """Say something about it."""
+        asked = self.one()
+        text = self.taken()["text"]
+        made = request_comment(request=asked, user=request.user, text=text, actor=self.actor)
+        return self.said(made)
+
+    @action(detail=True, methods=["get"], pagination_class=None)
+    def comments(self, request: Call, uid: str) -> Response:
+        """What was said about it, oldest first."""
+        rows = comment_list(request=self.one())[:1000]
+        return Response({"results": CommentOut(rows, many=True).data})
+
+    def _own(self) -> Request:
+        asked: Request = self.one()
+        guard(self.standing, Verb.REQUEST_MAKE, asked)
+        self.taken()
+        return asked
+
+    def _decided(self, decide: Any) -> Response:
+        asked = self.one()
+        guard(self.standing, Verb.REQUEST_DECIDE, asked)
+        given = self.taken()
+        return self._now(decide(request=asked, user=self.request.user, actor=self.actor, **given))
+
+    def _now(self, row: Request) -> Response:
+        """The row as it now is, read afresh with what its answer shows."""
+        return self.said(self.rows().get(pk=row.pk))

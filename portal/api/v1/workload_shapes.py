@@ -1,0 +1,185 @@
+"""What clients may say of a workload, and what they get to see."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from rest_framework import serializers
+
+from nodeagent.protocol.vocabulary import Silence, WorkloadKind
+from pool.lifecycle.roles import Priority
+from pool.lifecycle.workloads import WorkloadState
+from pool.models import Workload
+from pool.selectors.workloads import GROUPS
+from portal.api.door import UID
+from portal.api.fields import Filters, FreeJSON, Given, PlainMap
+from portal.api.v1.attempts import AttemptOut
+
+MOST_SECONDS = 366 * 86_400
+MOST_FILES_BYTES = 1024 * 1024
+
+
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample(
+            "The smallest job",
+            value={
+                "kind": "job",
+                "project": "vision",
+                "template": "finetune-20g-30",
+                "command": ["python", "train.py"],
+                "expected_seconds": 3600,
+            },
+            request_only=True,
+        )
+    ]
+)
+class WorkloadIn(Given):
+    """Work to run. Times in seconds. What `need` leaves out comes from the template."""
+
+    kind = serializers.ChoiceField(
+        choices=[k.value for k in WorkloadKind],
+        default=None,
+        allow_null=True,
+        help_text="If given, the template must be of this kind.",
+    )
+    project = serializers.SlugField(max_length=63)
+    template = serializers.SlugField(max_length=63)
+    name = serializers.CharField(max_length=63, default="", allow_blank=True)
+    command = serializers.ListField(
+        child=serializers.CharField(max_length=32 * 1024, allow_blank=True, trim_whitespace=False),
+        min_length=1,
+        max_length=1024,
+    )
+    env = PlainMap(most=256, default=dict)
+    files = PlainMap(most=256, default=dict, help_text="Texts put beside the command, by name.")
+    expected_seconds = serializers.IntegerField(
+        min_value=1, max_value=MOST_SECONDS, required=False, allow_null=True, default=None
+    )
+    need = FreeJSON(default=dict, help_text="What differs from the template.")
+    partitions = serializers.ListField(
+        child=serializers.SlugField(max_length=63), max_length=20, default=list
+    )
+    lease = serializers.RegexField(f"^{UID}$", required=False, allow_null=True, default=None)
+    priority = serializers.ChoiceField(
+        choices=[p.value for p in Priority], default="", allow_blank=True
+    )
+    silence = serializers.ChoiceField(
+        choices=[s.value for s in Silence], default=Silence.KEEP.value
+    )
+    runs = serializers.IntegerField(
+        min_value=0, max_value=100, default=0, help_text="How often it is run again if it fails."
+    )
+    when_full = serializers.ChoiceField(
+        choices=["wait", "ask"],
+        default="",
+        allow_blank=True,
+        help_text="If it fits the allowance but not beside what lives in it now.",
+    )
+    comment = serializers.CharField(max_length=4000, default="", allow_blank=True)
+
+
+class WorkloadRow(serializers.ModelSerializer[Workload]):
+    """A workload as lists show it."""
+
+    project = serializers.CharField(source="project.slug")
+    organization = serializers.CharField(source="project.organization.slug")
+    owner = serializers.CharField(source="owner.username")
+    template = serializers.CharField(source="template_version.template.slug")
+    template_version = serializers.IntegerField(source="template_version.number")
+    request = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True)
+    lease = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True)
+    need = serializers.DictField()
+
+    class Meta:
+        model = Workload
+        fields = [
+            "uid",
+            "name",
+            "kind",
+            "project",
+            "organization",
+            "owner",
+            "template",
+            "template_version",
+            "state",
+            "state_since",
+            "entitlement",
+            "request",
+            "lease",
+            "need",
+            "expected_seconds",
+            "priority",
+            "preemptible",
+            "attempts_made",
+            "exit_code",
+            "exit_reason",
+            "message",
+            "stop_reason",
+            "submitted_at",
+            "queued_at",
+            "started_at",
+            "ended_at",
+            "example",
+        ]
+
+
+class CostOut(serializers.Serializer[Any]):
+    """What was run up so far, in 10⁻⁶ of the currency; null while no price is known."""
+
+    currency = serializers.CharField()
+    amount_micro = serializers.IntegerField(allow_null=True)
+    complete = serializers.BooleanField()
+    card_seconds = serializers.FloatField()
+    running = serializers.BooleanField()
+    per_hour_micro = serializers.IntegerField(allow_null=True)
+
+
+class WorkloadOut(WorkloadRow):
+    """One workload, with what it runs, its runs, and its cost so far."""
+
+    command = serializers.ListField(child=serializers.CharField())
+    env = serializers.DictField(child=serializers.CharField())
+    files = serializers.DictField(child=serializers.CharField())
+    waits = serializers.DictField(allow_null=True)
+    attempts = AttemptOut(many=True, source="runs")
+    cost = CostOut()
+
+    class Meta(WorkloadRow.Meta):
+        fields = [
+            *WorkloadRow.Meta.fields,
+            "comment",
+            "command",
+            "env",
+            "files",
+            "silence",
+            "grace_seconds",
+            "runs_left",
+            "starts_left",
+            "waits",
+            "attempts",
+            "cost",
+        ]
+
+
+class ExplanationOut(serializers.ModelSerializer[Workload]):
+    """Why it waits; null when it does not, or before the first round has looked at it."""
+
+    waits = serializers.DictField(allow_null=True)
+
+    class Meta:
+        model = Workload
+        fields = ["uid", "state", "waits"]
+
+
+class WorkloadFilters(Filters):
+    """Filters of the list."""
+
+    state = serializers.ChoiceField(choices=[s.value for s in WorkloadState], required=False)
+    group = serializers.ChoiceField(choices=sorted(GROUPS), required=False)
+    kind = serializers.ChoiceField(choices=[k.value for k in WorkloadKind], required=False)
+    project = serializers.SlugField(max_length=63, required=False)
+    owner = serializers.CharField(max_length=150, required=False)
+    template = serializers.SlugField(max_length=63, required=False)
+    lease = serializers.RegexField(f"^{UID}$", required=False)
+    request = serializers.RegexField(f"^{UID}$", required=False)
+    name = serializers.CharField(max_length=63, required=False)

@@ -1,0 +1,164 @@
+"""Jobs and what else holds cards: submit, watch, stop."""
+
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from billing.selectors.usage import workload_cost
+from nodeagent.protocol.vocabulary import ExitReason
+from pool.errors import Invalid
+from pool.models import Workload
+from pool.selectors.workloads import GROUPS, attempt_list, workload_list
+from pool.services.workloads import (
+    workload_hold,
+    workload_release,
+    workload_resume,
+    workload_stop,
+    workload_submit,
+)
+from portal.access.guards import guard
+from portal.access.roles import Verb
+from portal.api.door import Listed
+from portal.api.fields import Nothing
+from portal.api.v1.attempts import AttemptOut
+from portal.api.v1.references import lease_named, partitions_named, project_named, template_named
+from portal.api.v1.workload_shapes import (
+    ExplanationOut,
+    WorkloadFilters,
+    WorkloadIn,
+    WorkloadOut,
+    WorkloadRow,
+)
+
+HEAVY = ("command", "env", "files", "comment")
+
+
+class WorkloadDoor(Listed):
+    """Submit work, watch it, stop it."""
+
+    serializer_class = WorkloadOut
+    filters = WorkloadFilters
+    queryset = Workload.objects.none()
+    takes = {
+        "create": WorkloadIn,
+        "cancel": Nothing,
+        "stop": Nothing,
+        "hold": Nothing,
+        "release": Nothing,
+        "resume": Nothing,
+        "explain": Nothing,
+    }
+    gives = {
+        "list": (200, WorkloadRow),
+        "create": (201, WorkloadRow),
+        "cancel": (202, WorkloadRow),
+        "stop": (202, WorkloadRow),
+        "destroy": (202, WorkloadRow),
+        "hold": (200, WorkloadRow),
+        "release": (200, WorkloadRow),
+        "resume": (200, WorkloadRow),
+        "explain": (200, ExplanationOut),
+    }
+
+    def rows(self) -> QuerySet[Workload]:
+        """Work of the projects that the caller may read."""
+        rows = workload_list(standing=self.standing)
+        return rows.defer(*HEAVY) if self.action == "list" else rows
+
+    def narrowed(self, rows: QuerySet[Workload], **asked: Any) -> QuerySet[Workload]:
+        """By state or group of states, project, owner, kind, template, lease, request, name."""
+        group = asked.pop("group", None)
+        if group:
+            rows = rows.filter(state__in=sorted(GROUPS[group]))
+        name = asked.pop("name", None)
+        if name:
+            rows = rows.filter(name_folded=name.casefold())
+        paths = {
+            "project": "project__slug",
+            "owner": "owner__username",
+            "template": "template_version__template__slug",
+            "lease": "lease__uid",
+            "request": "request__uid",
+        }
+        return rows.filter(**{paths.get(key, key): value for key, value in asked.items()})
+
+    def create(self, request: Request) -> Response:
+        """Submit. Inside the allowance or a lease it is queued; otherwise it waits for a word."""
+        given = self.taken()
+        project = project_named(self.standing, given.pop("project"))
+        guard(self.standing, Verb.WORK_SUBMIT, project)
+        version = template_named(self.standing, project, given.pop("template"))
+        if given.pop("kind") not in (None, version.kind):
+            raise Invalid(kind=_("The template is for %(kind)s.") % {"kind": version.kind})
+        made = workload_submit(
+            user=request.user,
+            project=project,
+            template_version=version,
+            partitions=partitions_named(project, given.pop("partitions")),
+            lease=lease_named(self.standing, project, given.pop("lease")),
+            actor=self.actor,
+            **given,
+        )
+        return self.said(made)
+
+    def retrieve(self, request: Request, uid: str) -> Response:
+        """One workload, with its runs and what it has cost so far."""
+        row = self.one()
+        row.cost = workload_cost(workload=row)
+        row.runs = list(attempt_list(workload=row))
+        return self.said(row)
+
+    def destroy(self, request: Request, uid: str) -> Response:
+        """The same as `cancel`."""
+        return self._steered(workload_stop)
+
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, uid: str) -> Response:
+        """End it for good: out of the queue, or stopped gracefully if it runs."""
+        return self._steered(workload_stop)
+
+    @action(detail=True, methods=["post"])
+    def stop(self, request: Request, uid: str) -> Response:
+        """Stop what runs, gracefully; it can be resumed. What waits is cancelled."""
+        return self._steered(partial(workload_stop, reason=ExitReason.STOPPED))
+
+    @action(detail=True, methods=["post"])
+    def hold(self, request: Request, uid: str) -> Response:
+        """Keep it out of the queue until it is released."""
+        return self._steered(workload_hold)
+
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, uid: str) -> Response:
+        """Back into the queue."""
+        return self._steered(workload_release)
+
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, uid: str) -> Response:
+        """Queue stopped or reclaimed work again, as a new run."""
+        return self._steered(workload_resume)
+
+    @action(detail=True, methods=["post"])
+    def explain(self, request: Request, uid: str) -> Response:
+        """Why it waits, in the plan's own words."""
+        row = self.one()
+        self.taken()
+        return self.said(row)
+
+    @action(detail=True, methods=["get"], pagination_class=None)
+    def attempts(self, request: Request, uid: str) -> Response:
+        """Its runs, newest first."""
+        rows = attempt_list(workload=self.one())[:200]
+        return Response({"results": AttemptOut(rows, many=True).data})
+
+    def _steered(self, verb: Any) -> Response:
+        row = self.one()
+        guard(self.standing, Verb.WORK_STOP, row)
+        if self.action != "destroy":
+            self.taken()
+        verb(workload=row, actor=self.actor)
+        return self.said(self.one())

@@ -1,0 +1,233 @@
+"""One hub a web process: hears what happened, reads once, renders once, hands the same bytes on.
+
+Announcements are collected for a quarter of a second. Permission is asked when a socket
+subscribes, after events that change rights, and every few minutes. After a time without the
+channel layer every socket is sent a fresh picture.
+"""
+
+import asyncio
+from collections import defaultdict
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import structlog
+from channels.db import database_sync_to_async
+
+from pool.announce import GROUP
+from portal.live import reading
+from portal.live.ear import Ear
+from portal.live.relevance import LOG, News, news_of, touches
+from portal.live.seat import LogPlace, Seat, said
+
+log = structlog.get_logger(__name__)
+
+COLLECT_S = 0.25
+DEAF_S = 3.0
+"""Without the channel layer everything is looked at again after so long."""
+RIGHTS_S = 300.0
+
+_key_of = database_sync_to_async(reading.key_of)
+_draw = database_sync_to_async(reading.draw)
+_log_news = database_sync_to_async(reading.log_news)
+_sight = database_sync_to_async(reading.sight)
+
+
+class Hub:
+    """All seats of one process."""
+
+    def __init__(self) -> None:
+        self._seats: set[Seat] = set()
+        self._ear = Ear(GROUP, heard=self._heard, back=self._everything)
+        self._messages: list[dict[str, Any]] = []
+        self._logs: set[str] = set()
+        self._all = False
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._number = 0
+        self._waiters: dict[str, set[asyncio.Event]] = defaultdict(set)
+
+    def sit(self, seat: Seat) -> None:
+        """Take a place; the hub runs as long as one is taken."""
+        self._seats.add(seat)
+        self._run()
+
+    async def rise(self, seat: Seat) -> None:
+        """Give the place back."""
+        seat.gone = True
+        self._seats.discard(seat)
+        await self._rest()
+
+    async def subscribe(self, seat: Seat, topic: str, offset: int | None = None) -> None:
+        """Look at a topic, if the person may: the first message is a fresh picture."""
+        key = await _key_of(seat.user, topic)
+        if key is None:
+            seat.refuse(topic)
+            return
+        seat.keys[topic] = key
+        if topic.startswith(LOG):
+            seat.logs[topic] = LogPlace(offset=offset)
+            await self._send_log(topic, [seat])
+        else:
+            await self._send(topic, [seat])
+
+    def listen(self, uid: str) -> asyncio.Event:
+        """An event that is set whenever the workload or its log changes; for streams."""
+        waiter = asyncio.Event()
+        self._waiters[uid].add(waiter)
+        self._run()
+        return waiter
+
+    async def unlisten(self, uid: str, waiter: asyncio.Event) -> None:
+        """The stream is over."""
+        self._waiters[uid].discard(waiter)
+        if not self._waiters[uid]:
+            del self._waiters[uid]
+        await self._rest()
+
+    def again(self, topic: str) -> None:
+        """A log of which more can be read at once, now that its last piece was sent."""
+        self._logs.add(topic.removeprefix(LOG))
+        self._news.set()
+
+    def _run(self) -> None:
+        self._ear.open()
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._always())
+
+    async def _rest(self) -> None:
+        if self._seats or self._waiters:
+            return
+        task, self._task = self._task, None
+        await self._ear.close()
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+            await asyncio.wait({task})
+
+    def _heard(self, message: dict[str, Any]) -> None:
+        if message.get("type") == "log":
+            self._logs.add(str(message.get("workload")))
+        else:
+            self._messages.append(message)
+        self._news.set()
+
+    def _everything(self) -> None:
+        self._all = True
+        self._news.set()
+
+    async def _always(self) -> None:
+        rights_at = asyncio.get_running_loop().time() + RIGHTS_S
+        while True:
+            await self._wait()
+            now = asyncio.get_running_loop().time()
+            due = now >= rights_at
+            rights_at = now + RIGHTS_S if due else rights_at
+            try:
+                await self._look(check=due)
+            except Exception:  # a database that is away: the next look shows the truth
+                log.exception("hub.look")
+                self._all = True
+
+    async def _wait(self) -> None:
+        """Until something happened, and then a moment for what comes with it."""
+        patience = RIGHTS_S if self._ear.hears else DEAF_S
+        try:
+            await asyncio.wait_for(self._news.wait(), patience)
+        except TimeoutError:
+            self._all = self._all or not self._ear.hears
+        await asyncio.sleep(COLLECT_S)
+        self._news.clear()
+
+    async def _look(self, *, check: bool) -> None:
+        messages, self._messages = self._messages, []
+        logs, self._logs = self._logs, set()
+        everything, self._all = self._all, False
+        news = news_of(messages)
+        self._number = max(self._number, news.number)
+        if check or news.rights:
+            await self._check()
+        self._wake(news, logs, everything)
+        wanted: dict[str, list[Seat]] = defaultdict(list)
+        for seat in self._seats:
+            for topic in seat.keys:
+                touched = topic.removeprefix(LOG) in logs and topic.startswith(LOG)
+                if everything or touched or touches(news, topic, seat.projects):
+                    wanted[topic].append(seat)
+        for topic, seats in wanted.items():
+            await (self._send_log if topic.startswith(LOG) else self._send)(topic, seats)
+
+    def _wake(self, news: News, logs: set[str], everything: bool) -> None:
+        for uid, waiters in self._waiters.items():
+            if everything or uid in logs or f"workload:{uid}" in news.topics:
+                for waiter in waiters:
+                    waiter.set()
+
+    async def _send(self, topic: str, seats: list[Seat]) -> None:
+        """Render once per permission class and language."""
+        groups: dict[tuple[str, str], list[Seat]] = defaultdict(list)
+        for seat in seats:
+            if topic in seat.keys:
+                groups[seat.keys[topic], seat.language].append(seat)
+        for (_key, language), group in groups.items():
+            html = await _draw(group[0].user, topic, language)
+            message = said(topic=topic, event=self._number, html=html)
+            for seat in group:
+                if topic in seat.keys and not seat.gone:
+                    seat.put(topic, message)
+
+    async def _send_log(self, topic: str, seats: list[Seat]) -> None:
+        """Read once per place in the log; a socket that has not sent its last piece waits."""
+        groups: dict[tuple[int, int | None], list[Seat]] = defaultdict(list)
+        for seat in seats:
+            place = seat.logs.get(topic)
+            if place is not None and topic not in seat.outbox:
+                groups[place.attempt, place.offset].append(seat)
+        for (attempt, offset), group in groups.items():
+            found = await _log_news(topic.removeprefix(LOG), attempt, offset)
+            if found is None:
+                continue
+            for seat in group:
+                self._hand_log(topic, seat, found)
+
+    def _hand_log(self, topic: str, seat: Seat, found: reading.LogNews) -> None:
+        place = seat.logs.get(topic)
+        if place is None or seat.gone:
+            return
+        fresh = found.attempt != place.attempt or found.end != place.end or place.offset is None
+        place.attempt, place.offset, place.end = found.attempt, found.part.end, found.end
+        if not found.part.text and not fresh:
+            return
+        message = said(
+            topic=topic,
+            text=found.part.text,
+            start=found.part.start,
+            offset=found.part.end,
+            attempt=found.attempt,
+            end=found.end,
+        )
+        seat.put(topic, message)
+
+    async def _check(self) -> None:
+        """Who may still see what; a login that is over ends its sockets."""
+        for seat in list(self._seats):
+            found = await _sight(seat.user.pk, seat.session)
+            if found is None:
+                seat.keys.clear()
+                seat.logs.clear()
+                seat.gone = True
+                seat.ready.set()
+                continue
+            seat.user, seat.projects = found.user, found.projects
+            for topic in list(seat.keys):
+                key = await _key_of(seat.user, topic)
+                if key is None:
+                    seat.refuse(topic)
+                else:
+                    seat.keys[topic] = key
+
+
+_hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
+
+
+def hub() -> Hub:
+    """The one hub of this process (of this event loop)."""
+    return _hubs.setdefault(asyncio.get_running_loop(), Hub())
