@@ -1,0 +1,1 @@
+"""Threads against the real database."""
