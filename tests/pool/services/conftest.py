@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.factories import World
+from tests.worlds import World
 
 
 @pytest.fixture
