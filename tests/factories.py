@@ -1,157 +1,149 @@
-"""Rows for tests, each with sensible defaults: a pool with tenants, nodes that said hello, work."""
+"""A small company for the rings' tests: its people, its project, its cards, its templates."""
 
+from dataclasses import dataclass, field
 from itertools import count
 
-from nodeagent.protocol.inventory import Card as CardFacts
-from nodeagent.protocol.inventory import Hello, Host
-from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
-from pool.clock import now
-from pool.models.nodes import Node
-from pool.models.partitions import Partition
-from pool.models.quotas import Quota
-from pool.models.templates import Template, TemplateVersion
-from pool.models.tenants import Membership, Organization, Project, TrustGroup
-from pool.models.users import User
-from pool.models.workloads import Workload
-from pool.services.nodes import name_fold, node_hello, secret_hash
-from tests.builders import CARDS, mig
+from django.db import transaction
 
-_number = count(1)
+from nodeagent.drivers.simulated.cards import card as card_told
+from pool.events import SYSTEM, Actor
+from pool.lifecycle.roles import QuotaKind, QuotaUnit, Role
+from pool.models import (
+    Membership,
+    Node,
+    Organization,
+    Partition,
+    Project,
+    Quota,
+    Template,
+    TemplateVersion,
+    TrustGroup,
+    User,
+)
+from pool.services.cards import cards_found
 
-
-def organization(**given):
-    number = next(_number)
-    return Organization.objects.create(**{"slug": f"org-{number}", "name": f"Org {number}"} | given)
-
-
-def trust_group(**given):
-    return TrustGroup.objects.create(**{"name": f"group {next(_number)}"} | given)
-
-
-def project(**given):
-    number = next(_number)
-    if "organization" not in given:
-        given["organization"] = organization()
-    if "trust_group" not in given:
-        given["trust_group"] = trust_group()
-    words = {"slug": f"project-{number}", "name": f"Project {number}"}
-    return Project.objects.create(**words | {"uid_base": 200_000 + 10_000 * number} | given)
+NUMBERS = count(1)
+MICRO = 1_000_000
+FINETUNE = {"memory_gb": 20, "compute_milli": 300}
+WHOLE = {"whole": True}
+CPU_ONLY = {"parts": 0, "cpu_milli": 2000}
 
 
-def user(**given):
-    return User.objects.create(**{"username": f"user{next(_number)}"} | given)
+def organization(slug="acme", **rest):
+    """An organization."""
+    return Organization.objects.create(slug=slug, name=slug.title(), **rest)
 
 
-def member(of, role="member", **given):
-    who = user(**given)
-    Membership.objects.create(user=who, project=of, role=role)
-    return who
+def project(slug="vision", *, of=None, **rest):
+    """A project with a trust group of its own."""
+    group = TrustGroup.objects.create(name=f"{slug} {next(NUMBERS)}")
+    home = of or organization(f"org-{slug}")
+    values = {"slug": slug, "name": slug.title(), "trust_group": group, **rest}
+    return Project.objects.create(organization=home, **values)
 
 
-def partition(**given):
-    number = next(_number)
-    words = {"slug": f"part-{number}", "name": f"Partition {number}"}
-    selector = {"vendors": ["nvidia", "amd", "ascend"]}
-    return Partition.objects.create(**words | {"selector": selector, "rank": number} | given)
+def user(name=None, role=None, *, at=None):
+    """A person, with a role in a project or organization, or on the platform."""
+    person = User.objects.create(username=name or f"person{next(NUMBERS)}")
+    if role is not None:
+        member(person, role, at)
+    return person
 
 
-def template(*, need=None, **given):
-    number = next(_number)
-    row = Template.objects.create(slug=f"template-{number}", name=f"Template {number}")
-    return TemplateVersion.objects.create(
-        template=row,
-        number=1,
-        need=need if need is not None else {"parts": 1, "memory_gb": 20},
-        **given,
-    )
+def member(person, role, at=None):
+    """One more role of a person."""
+    place = {}
+    if isinstance(at, Project):
+        place["project"] = at
+    elif at is not None:
+        place["organization"] = at
+    return Membership.objects.create(user=person, role=role, **place)
 
 
-def quota(*, limit, kind="limit", unit="cards_micro", label="", **given):
-    return Quota.objects.create(
-        kind=kind, unit=unit, card_model=label, limit_value=limit, ceiling=limit, **given
-    )
+def partition(slug="a100", *, labels=("A100-80GB",), modes=("whole", "mig", "mps"), **rest):
+    """A partition that takes cards by label."""
+    values = {"selector": {"labels": list(labels)}, "modes": list(modes), **rest}
+    return Partition.objects.create(slug=slug, name=slug, **values)
 
 
-SOFT = {
-    Mode.MPS: Isolation.PROCESS,
-    Mode.TIMESLICE: Isolation.NONE,
-}
-
-
-def card_facts(uuid, label="A100-80GB", index=0, modes=None):
-    """What a node says of one card; modes: whole and MIG where the model has it, and shares."""
-    vendor, gb, mib, table, strength = CARDS[label]
-    geometries = [mig(table)] if table else []
-    able = [Mode.WHOLE, *(one.mode for one in geometries), *SOFT]
-    return CardFacts(
-        uuid=uuid,
-        index=index,
-        vendor=Vendor(vendor),
-        model=f"NVIDIA {label}",
-        label=label,
-        nominal_gb=gb,
-        memory_mib=mib,
-        modes=tuple(modes or able),
-        geometries=tuple(geometries),
-        strength=strength,
-        architecture="ampere",
-        driver="550.90.07",
-        compute_capability="8.0",
-    )
-
-
-def hello(name, cards, *, boot="boot-1", fenced=True, cpu=64_000, observe=False, sent_at=None):
-    return Hello(
-        protocol=1,
-        agent="1.0",
-        name=name,
-        boot_id=boot,
-        sent_at=now().timestamp() if sent_at is None else sent_at,
-        host=Host(
-            cpu_milli=cpu,
-            memory_mib=512 * 1024,
-            disk_mib=2_000_000,
-            arch="x86_64",
-            identity=fenced,
-            fence=fenced,
-            simulated=True,
-        ),
-        cards=tuple(cards),
-        observe=observe,
-    )
-
-
-def node(*, cards=1, label="A100-80GB", name="", modes=None, **said):
-    """A node that joined and said hello: ready, with its cards in their partition."""
-    name = name or f"node-{next(_number)}"
+def node(name="n1", cards=(("A100-80GB", 8),), *, cores=128):
+    """A ready node with cards, put into partitions by their selectors."""
     row = Node.objects.create(
-        name=name, name_folded=name_fold(name), credential_hash=secret_hash(f"key of {name}")
+        name=name,
+        name_folded=name.casefold(),
+        state="ready",
+        cpu_milli=cores * 1000,
+        memory_mib=1_048_576,
+        disk_mib=8_192_000,
+        identity=True,
+        fence=True,
     )
-    found = [card_facts(f"GPU-{name}-{n}", label, n, modes) for n in range(cards)]
-    node_hello(node=row, hello=hello(name, found, **said))
-    row.refresh_from_db()
+    models = [model for model, number in cards for _ in range(number)]
+    told = [card_told(name, index, model, None) for index, model in enumerate(models)]
+    with transaction.atomic():
+        cards_found(node=row, found=told, actor=SYSTEM)
     return row
 
 
-def workload(*, into=None, partitions=None, version=None, need=None, owner=None, **given):
-    """A queued job of the project, on its allowance unless told otherwise."""
-    into = into or project()
-    version = version or template()
-    owner = owner or member(into)
-    words = {
-        "name": "job",
-        "name_folded": "job",
-        "need": version.need if need is None else need,
-        "command": ["true"],
-        "expected_seconds": 3600,
-        "state": "queued",
-        "queued_at": now(),
-        "entitlement": "lease",
-        "cpu_milli": 1000,
-        "ram_mib": 1024,
+def template(slug="finetune-20g-30", need=None, **rest):
+    """A template's only version."""
+    of_template = {
+        k: rest.pop(k) for k in ("active", "inactive_reason", "organization") if k in rest
     }
-    row = Workload.objects.create(
-        project=into, owner=owner, template_version=version, **words | given
+    row = Template.objects.create(slug=slug, name=slug, **of_template)
+    return TemplateVersion.objects.create(template=row, number=1, need=need or FINETUNE, **rest)
+
+
+def quota(tenant, where, cards, *, label="A100-80GB", kind=QuotaKind.LIMIT, unit=None, who=None):
+    """A quota row; `cards` in cards, or in the unit when one is given."""
+    limit = round(cards * MICRO) if unit is None else cards
+    place = {"project": tenant} if isinstance(tenant, Project) else {"organization": tenant}
+    return Quota.objects.create(
+        **place,
+        user=who,
+        partition=where,
+        card_model=label,
+        unit=unit or QuotaUnit.CARDS_MICRO,
+        kind=kind,
+        limit_value=limit,
+        ceiling=limit,
     )
-    row.partitions.set(Partition.objects.order_by("rank") if partitions is None else partitions)
-    return row
+
+
+def allowance(tenant, where, cards, **rest):
+    """What a project may start without asking."""
+    return quota(tenant, where, cards, kind=QuotaKind.ALLOWANCE, **rest)
+
+
+def by(person):
+    """The person as the one who acts."""
+    return Actor.of(person)
+
+
+@dataclass
+class World:
+    """One organization with one project, its people, a partition with a node, and templates."""
+
+    organization: Organization = field(default_factory=organization)
+    project: Project = None
+    member: User = None
+    lead: User = None
+    admin: User = None
+    platform: User = None
+    partition: Partition = None
+    node: Node = None
+    finetune: TemplateVersion = None
+    whole: TemplateVersion = None
+    cpu: TemplateVersion = None
+
+    def __post_init__(self):
+        self.project = project(of=self.organization)
+        self.member = user("mei", Role.MEMBER, at=self.project)
+        self.lead = user("lea", Role.LEAD, at=self.project)
+        self.admin = user("oda", Role.ORG_ADMIN, at=self.organization)
+        self.platform = user("pat", Role.PLATFORM_ADMIN)
+        self.partition = partition()
+        self.node = node()
+        self.finetune = template()
+        self.whole = template("train-whole-card", WHOLE)
+        self.cpu = template("data-cpu", CPU_ONLY)

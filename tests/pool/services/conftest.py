@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.worlds import World
+from tests.factories import World
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from pool.services.decisions import (
 )
 from pool.services.requests import request_edit, request_send, request_submit, request_withdraw
 from pool.services.workloads import workload_submit
-from tests import worlds as make
+from tests import factories as make
 
 
 def ask(world, **words):

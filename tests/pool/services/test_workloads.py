@@ -12,7 +12,7 @@ from pool.services.workloads import (
     workload_stop,
     workload_submit,
 )
-from tests import worlds as make
+from tests import factories as make
 
 
 def submit(world, template=None, **words):
