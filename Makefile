@@ -68,7 +68,8 @@ check: $(VENV)/.dev
 		$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
 test: tools check static messages
-	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
+	$(PY) -m pytest -n $(WORKERS) -m "not flow and not browser"
+	$(PY) -m pytest -m "flow or browser"
 
 test-pure: $(VENV)/.dev
 	GPUPOOL_TEST_ENGINES=off $(PY) -m pytest -q $(PURE)

@@ -79,3 +79,35 @@ def as_migrated(**_: object) -> None:
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("TRUNCATE pool_event, pool_sample")
         cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts the whole stack is marked so, wherever it lies; `make test` runs it alone."""
+    for item in items:
+        if {"flows", "drills"} & set(item.path.parts):
+            item.add_marker(pytest.mark.flow)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """After each test that touched the database the books must keep their promises.
+
+    Tests that break them on purpose say so with the marker `breaks_books`; a failed test is not
+    judged twice.
+    """
+    used = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
+    used = used or item.get_closest_marker("django_db")
+    if not used or item.get_closest_marker("breaks_books") or getattr(item, "went_wrong", False):
+        return
+    from pool.cycle.audit import breaches_now
+
+    assert breaches_now() == []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    """Remember on the item whether its body went wrong or was never run."""
+    report = yield
+    if report.when in {"setup", "call"} and not report.passed:
+        item.went_wrong = True  # type: ignore[attr-defined]
+    return report

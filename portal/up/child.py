@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -12,6 +13,7 @@ from typing import IO
 from portal.up.part import Part, Phase
 from portal.up.processes import dies_with
 
+LONGEST_LOG = 64 << 20
 FIRST_DELAY, LONGEST_DELAY, STEADY = 0.5, 30.0, 30.0
 
 
@@ -119,6 +121,13 @@ class Child:
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.process.pid, self.part.farewell)
+
+    def trim_log(self) -> None:
+        """A log past 64 MiB becomes NAME.log.1 and begins anew; the process writes at its end."""
+        with contextlib.suppress(FileNotFoundError):
+            if self.log.stat().st_size > LONGEST_LOG:
+                shutil.copyfile(self.log, self.log.with_name(self.log.name + ".1"))
+                os.truncate(self.log, 0)
 
     def last_line(self) -> str:
         """The end of its log, for a message to a person."""

@@ -73,6 +73,7 @@ def _live(stack: Stack, console: Console) -> int:
 
 
 def _bring_up(stack: Stack, keeper: Supervisor) -> None:
+    keeper.board.plan(stack.planned())
     for engine in (stack.postgres, stack.valkey):
         if engine is not None:
             engine.create()

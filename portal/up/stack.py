@@ -119,6 +119,11 @@ class Stack:
             parts.append(Part(name="valkey", command=vk.command, well=vk.answers, before=vk.clear))
         return parts
 
+    def planned(self) -> list[str]:
+        """The names of what will run, as far as they are known before the first run."""
+        engines = [part.name for part in self.engines()]
+        return [*engines, "migrate", "static", "first run", "web", *QUEUES, "beat"]
+
     def step(self, name: str, *arguments: str) -> Part:
         """Something that ends by itself before the web starts."""
         return Part(name=name, command=[sys.executable, *arguments], well=lambda: False)

@@ -20,6 +20,7 @@ TURN = 0.1
 PROBE_FIRST, PROBE_LATER = 0.1, 2.0
 HURRY = 1.0
 TOO_OFTEN = 6
+TRIM_EVERY = 60.0
 
 
 class Stopped(Exception):
@@ -36,6 +37,7 @@ class Supervisor:
         self.children: list[Child] = []
         self.asked = 0
         self.stopping = False
+        self._trimmed = time.monotonic()
         signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         become_subreaper()
         self._prober = threading.Thread(target=self._probe_for_ever, daemon=True)
@@ -112,6 +114,10 @@ class Supervisor:
             due = child.phase == Phase.RESTARTING and time.monotonic() >= child.due
             if due and not self.stopping:
                 child.start()
+        if time.monotonic() - self._trimmed > TRIM_EVERY:
+            self._trimmed = time.monotonic()
+            for child in self.children:
+                child.trim_log()
         self._show()
 
     def _listen(self, seconds: float) -> None:

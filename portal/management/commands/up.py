@@ -67,14 +67,23 @@ def _is_new(options: Options) -> bool:
 
 
 def _ask(console: Console) -> str:
-    """Once, on a terminal: what to put into the new installation."""
-    console.print("A new installation. Fill it with")
-    console.print(
-        "  1  an example: two organizations, people, a simulated fleet (marked as example)"
+    """Once, on a terminal: what to put into the new installation.
+
+    Raises:
+        Refused: no answer was given.
+    """
+    lines = (
+        "A new installation. Fill it with",
+        "  1  an example: organizations, people, a simulated fleet (marked as example)",
+        "  2  nothing: one administrator",
+        "  3  observe only: measure this machine's cards, run nothing on them",
     )
-    console.print("  2  nothing: one administrator")
-    console.print("  3  observe only: measure this machine's cards, run nothing on them")
-    while True:
-        answer = console.input("[1] ").strip() or "1"
-        if answer in {"1", "2", "3"}:
-            return FIRST_RUNS[int(answer) - 1]
+    for line in lines:
+        console.print(line, highlight=False)
+    try:
+        while True:
+            answer = console.input("Which? (1) ").strip() or "1"
+            if answer in {"1", "2", "3"}:
+                return FIRST_RUNS[int(answer) - 1]
+    except (EOFError, KeyboardInterrupt):
+        raise Refused("Nothing was chosen; nothing was started.") from None

@@ -19,7 +19,6 @@ ORDINARY = ("unshare", "--user", "--map-user=1000", "--map-group=1000") if os.ge
 
 
 @pytest.mark.flow
-@pytest.mark.xdist_group("up")
 def test_it_runs_as_an_ordinary_user_in_a_strange_deep_place_without_the_locale(tmp_path):
     """All at once, for each costs a start: Chinese, spaces, depth, a 0700 parent, no locale."""
     closed = tmp_path / "closed"
@@ -39,7 +38,6 @@ def test_it_runs_as_an_ordinary_user_in_a_strange_deep_place_without_the_locale(
 
 
 @pytest.mark.flow
-@pytest.mark.xdist_group("up")
 def test_engines_of_the_site_are_used_and_nothing_is_embedded(engines, tmp_path):
     engines.postgres.create_database("gpupool_site")
     url = engines.postgres.address("gpupool_site")

@@ -14,7 +14,7 @@ from tests.portal.up.test_supervisor import gone
 from tests.stack import RunningStack
 from tests.waiting import until
 
-pytestmark = [pytest.mark.flow, pytest.mark.xdist_group("up")]
+pytestmark = pytest.mark.flow
 
 
 @pytest.fixture(scope="module")
