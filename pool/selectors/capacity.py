@@ -1,6 +1,5 @@
 """What fits now: whole cards, slices by profile and shares that could start without waiting."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -27,7 +26,7 @@ class Fits:
     whole: int = 0
     offered: int = 0
     free_milli: int = 0
-    profiles: Counter[str] = field(default_factory=Counter)
+    profiles: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,8 @@ def _add(fits: Fits, card: Card) -> None:
     fits.offered += 1
     fits.whole += room.held_milli == 0 and room.held_mib == 0
     fits.free_milli += max(0, 1000 - room.held_milli)
-    fits.profiles.update(room.profiles)
+    for name, count in room.profiles.items():
+        fits.profiles[name] = fits.profiles.get(name, 0) + count
 
 
 def room_on(card: Card) -> Room:

@@ -14,7 +14,7 @@ from pool.models.slices import Slice
 from pool.models.workloads import Workload
 from pool.selectors.offers import card_facts, geometry_of
 
-WIDE, HIGH, GAP = 320.0, 44.0, 1.5
+WIDE, HIGH, GAP, LETTER = 320.0, 44.0, 1.5, 7.2
 BLIND = {CardState.SILENT, CardState.LOST}
 CLOSED = {CardState.CORDONED, CardState.CONTESTED, CardState.PARTIAL}
 PASSING = {SliceState.PLANNED, SliceState.CREATING, SliceState.CLEANING, SliceState.DELETING}
@@ -39,9 +39,13 @@ class Box:
         return self.x + self.width / 2, self.y + self.height / 2
 
     @property
-    def roomy(self) -> bool:
-        """Wide and high enough for a label."""
-        return self.width >= 34 and self.height >= 15
+    def label(self) -> str:
+        """The profile's name as far as it fits: "3g.40gb", else "3g", else nothing."""
+        name = self.slice.profile or self.slice.mode
+        for text in (name, name.partition(".")[0]):
+            if self.width >= LETTER * len(text) + 6 and self.height >= 15:
+                return text
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +72,9 @@ class Rack:
     cards: list[Drawn]
 
     @property
-    def labels(self) -> Counter[str]:
+    def labels(self) -> dict[str, int]:
         """How many cards of each model."""
-        return Counter(one.card.label for one in self.cards)
+        return dict(Counter(one.card.label for one in self.cards))
 
     @property
     def held_milli(self) -> float:

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from billing.selectors.usage import months
 from pool.clock import now
 from pool.lifecycle.requests import RequestState
-from pool.lifecycle.roles import QuotaKind, QuotaUnit, Role
+from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.lifecycle.workloads import WorkloadState
 from pool.models.quotas import Quota
 from pool.models.users import User
@@ -48,7 +48,7 @@ def live_context(*, user: User, standing: Standing) -> dict[str, Any]:
         "ever": mine.exists(),
         "fits": fits_now(nodes=node_map()),
         "quotas": _card_quotas(standing),
-        "months": months(standing=standing) if _pays(standing) else [],
+        "months": months(standing=standing),
     }
 
 
@@ -78,7 +78,3 @@ def _card_quotas(standing: Standing) -> list[Quota]:
     )
     kinds = [QuotaKind.LIMIT, QuotaKind.ALLOWANCE]
     return list(rows.filter(kind__in=kinds, limit_value__gt=0)[:SHOWN])
-
-
-def _pays(standing: Standing) -> bool:
-    return standing.decides or bool(standing.in_organizations(Role.BILLING_READER))

@@ -71,7 +71,7 @@ class NeedForm(forms.Form):
         queryset=Partition.objects.none(),
         to_field_name="slug",
         required=False,
-        widget=forms.CheckboxSelectMultiple,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
         help_text=_("None ticked: wherever it fits first."),
     )
 

@@ -55,7 +55,7 @@ class RequestForm(NeedForm):
             (LeaseKind.RESERVED, gettext_lazy("Reserved: kept for you, paid from the start")),
         ],
         initial=LeaseKind.ON_DEMAND,
-        widget=forms.RadioSelect,
+        widget=forms.RadioSelect(attrs={"class": "form-check-input"}),
     )
     title = forms.CharField(label=gettext_lazy("Title"), max_length=120, required=False)
     purpose = forms.CharField(

@@ -121,7 +121,9 @@ def ran_seconds(run: Workload | Attempt) -> float | None:
 @register.filter
 def card_hours(card_seconds: float | None) -> str:
     """Card-seconds as bare card-hours, beside a word that names the unit."""
-    return _unknown() if card_seconds is None else _number(card_seconds / 3600, 3)
+    if card_seconds is None:
+        return _unknown()
+    return format_decimal(card_seconds / 3600, format="#,##0.000", locale=_locale())
 
 
 @register.filter

@@ -7,6 +7,9 @@
         return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     }
 
+    const zone = document.documentElement.dataset.zone || undefined;
+    const clock = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone });
+
     function axis(extra) {
         const line = { lineStyle: { color: token("--gp-line") } };
         return Object.assign(
@@ -58,7 +61,7 @@
                 { left: 64, right: 16, top: 28, height: 96 },
                 { left: 64, right: 16, top: 168, height: 96 },
             ],
-            xAxis: [axis({ type: "time", gridIndex: 0, axisLabel: { show: false } }), axis({ type: "time", gridIndex: 1 })],
+            xAxis: [axis({ type: "time", gridIndex: 0, axisLabel: { show: false } }), axis({ type: "time", gridIndex: 1, axisLabel: { color: token("--gp-ink-3"), hideOverlap: true, formatter: clock.format } })],
             yAxis: [
                 axis({ gridIndex: 0, name: series.busy + " (%)", nameTextStyle: { color: token("--gp-ink-3"), align: "left" }, min: 0, max: 100, interval: 50 }),
                 axis({ gridIndex: 1, name: series.memory + " (MiB)", nameTextStyle: { color: token("--gp-ink-3"), align: "left" }, min: 0, max: series.memory_cap || undefined, splitNumber: 2 }),
