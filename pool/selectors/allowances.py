@@ -55,7 +55,8 @@ def allowance_judged(
     rows = Quota.objects.filter(
         project=project, user=None, kind=QuotaKind.ALLOWANCE, unit=unit, partition__in=_ids(asks)
     )
-    limits = {(row.partition_id, row.card_model): row.limit_value for row in rows}
+    named = {(row.partition_id, row.card_model): row.limit_value for row in rows}
+    limits = _by_partition(named, asks)
     fitting = {key: one for key, one in asks.items() if one[1] <= limits.get(key, -1)}
     if not fitting:
         least = min((asked for _, asked in asks.values()), default=0)
@@ -63,13 +64,26 @@ def allowance_judged(
             Allowance.BEYOND, unit=unit, asked=least, limit=max(limits.values(), default=0)
         )
     chosen = tuple(dict.fromkeys(partition for partition, _ in fitting.values()))
-    limit = sum(limits[key] for key in fitting)
+    limit = sum({(key[0], _row(named, key)): limits[key] for key in fitting}.values())
     asked = min(asked for _, asked in fitting.values())
     used = allowance_used(project=project, partitions=chosen, unit=unit)
     answer = allowance_says(
         limit=limit, used=used, asked=asked, seconds=seconds, when_full=when_full
     )
     return Judged(answer, chosen, unit, asked, used, limit)
+
+
+def _row(named: dict[tuple[int, str], int], key: tuple[int, str]) -> str:
+    """The kind of card whose row binds: its own, or the one for all cards of the partition."""
+    return key[1] if key in named else ""
+
+
+def _by_partition(
+    named: dict[tuple[int, str], int], asks: dict[tuple[int, str], tuple[Partition, int]]
+) -> dict[tuple[int, str], int]:
+    """The limit that binds each kind of card; nothing where there is no row."""
+    found = {key: named.get((key[0], _row(named, key))) for key in asks}
+    return {key: limit for key, limit in found.items() if limit is not None}
 
 
 def allowance_used(*, project: Project, partitions: Iterable[Partition], unit: str) -> int:

@@ -14,7 +14,10 @@ from pool.services.levels import Asked, Taken, level_give_back, level_lock, leve
 def asked_where(
     *, need: Need, copies: int, options: Iterable[PlacedOption], partitions: Iterable[Partition]
 ) -> list[tuple[Partition, Asked]]:
-    """The partitions that could hold it with what it asks there, least first in each."""
+    """The partitions that could hold it with what it asks there at the least, in their order.
+
+    It asks of the rows of its kind of card, and of rows for all cards of the partition alike.
+    """
     if need.parts == 0:
         cpu = (need.cpu_milli or 0) * copies
         return [(p, {("", QuotaUnit.CPU_MILLI): cpu}) for p in partitions]
@@ -24,7 +27,8 @@ def asked_where(
         if one.holds(need) and (
             one.partition.pk not in found or micro < found[one.partition.pk][2]
         ):
-            asked = {(one.option.label, str(QuotaUnit.CARDS_MICRO)): micro}
+            unit = str(QuotaUnit.CARDS_MICRO)
+            asked = {(one.option.label, unit): micro, ("", unit): micro}
             found[one.partition.pk] = (one.partition, asked, micro)
     ordered = sorted(found.values(), key=lambda item: (item[0].rank, item[0].pk))
     return [(partition, asked) for partition, asked, _ in ordered]

@@ -1,15 +1,23 @@
-"""People's own settings."""
+"""People: made, changed by themselves, let go and taken back."""
 
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from pool.errors import Invalid
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import Role
 from pool.models.users import User
+from pool.rules.problems import Problem, marked
+from pool.rules.tenants import title_problem, username_problem
+from pool.services.memberships import keep_an_admin
+from pool.services.refusals import refuse
 
 CHOSEN = ("display_name", "language", "zone")
 """What a person may change about themselves."""
@@ -34,6 +42,91 @@ def user_edit(*, user: User, actor: Actor, **words: str) -> User:
         locked.save(update_fields=list(changed))
         record(EventKind.USER_CHANGED, locked, actor=actor, changed=sorted(changed))
     return locked
+
+
+@transaction.atomic
+def user_create(
+    *,
+    username: str,
+    actor: Actor,
+    password: str | None = None,
+    display_name: str = "",
+    email: str = "",
+    service_account: bool = False,
+    example: bool = False,
+) -> User:
+    """A new person or service account; without a password nobody can log in as it.
+
+    Raises:
+        Invalid: a field is wrong, the password is too weak, or the name is taken, in any case.
+    """
+    taken = Problem(marked("%(name)s is taken."), {"name": username})
+    wrong = username_problem(username)
+    if wrong is None and User.objects.filter(username__iexact=username).exists():
+        wrong = taken
+    shown = title_problem(display_name) if display_name else None
+    refuse({"username": wrong, "display_name": shown, "email": _email_problem(email)})
+    user = User(
+        username=username,
+        display_name=display_name.strip(),
+        email=email,
+        service_account=service_account,
+        example=example,
+    )
+    _with_password(user, password)
+    user.save()
+    record(EventKind.USER_CREATED, user, actor=actor, username=username)
+    return user
+
+
+@transaction.atomic
+def user_disable(*, user: User, actor: Actor) -> User:
+    """Let a person go: no login, no token works any more; their work and its records stay.
+
+    Raises:
+        Invalid: nobody would be left to administer the platform.
+    """
+    locked = User.objects.select_for_update().get(pk=user.pk)
+    if not locked.is_active:
+        return locked
+    if locked.memberships.filter(role=Role.PLATFORM_ADMIN).exists():
+        keep_an_admin(leaving=locked)
+    locked.is_active = False
+    locked.save(update_fields=["is_active"])
+    record(EventKind.USER_DISABLED, locked, actor=actor, username=locked.username)
+    return locked
+
+
+@transaction.atomic
+def user_enable(*, user: User, actor: Actor) -> User:
+    """Take a person back, with the roles and tokens they had; twice changes nothing."""
+    locked = User.objects.select_for_update().get(pk=user.pk)
+    if not locked.is_active:
+        locked.is_active = True
+        locked.save(update_fields=["is_active"])
+        record(EventKind.USER_CHANGED, locked, actor=actor, changed=["is_active"])
+    return locked
+
+
+def _with_password(user: User, password: str | None) -> None:
+    if password is None:
+        user.set_unusable_password()
+        return
+    try:
+        validate_password(password, user)
+    except ValidationError as weak:
+        raise Invalid(password=list(weak.messages)) from weak
+    user.set_password(password)
+
+
+def _email_problem(email: str) -> Problem | None:
+    if not email:
+        return None
+    try:
+        validate_email(email)
+    except ValidationError:
+        return Problem(marked("This is not an e-mail address."))
+    return None
 
 
 def _wrong(name: str, text: str) -> str:

@@ -1,0 +1,86 @@
+"""Who is what, and where: roles given and taken."""
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from pool.errors import Invalid, NotYours
+from pool.events import Actor, record
+from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import Role
+from pool.models.tenants import Membership, Organization, Project
+from pool.models.users import User
+from pool.rules.tenants import role_problem
+from pool.services.refusals import refuse
+
+
+@transaction.atomic
+def membership_add(
+    *,
+    user: User,
+    role: str,
+    actor: Actor,
+    organization: Organization | None = None,
+    project: Project | None = None,
+) -> Membership:
+    """Give a role on the platform, in an organization, or in a project; twice changes nothing.
+
+    Raises:
+        Invalid: the role is not one of that place.
+    """
+    if organization is not None and project is not None:
+        raise Invalid(project=gettext("A role is held in one place."))
+    wrong = role_problem(
+        role, in_organization=organization is not None, in_project=project is not None
+    )
+    refuse({"role": wrong})
+    row, made = Membership.objects.get_or_create(
+        user=user, role=role, organization=organization, project=project
+    )
+    if made:
+        _tell(row, actor, "added")
+    return row
+
+
+@transaction.atomic
+def membership_remove(*, membership: Membership, actor: Actor) -> None:
+    """Take a role away.
+
+    Raises:
+        NotYours: it is gone already.
+        Invalid: it is the last active platform admin's.
+    """
+    rows = Membership.objects.select_for_update(of=("self",))
+    row = rows.select_related("user", "project", "organization").filter(pk=membership.pk).first()
+    if row is None:
+        raise NotYours
+    if row.role == Role.PLATFORM_ADMIN:
+        keep_an_admin(leaving=row.user)
+    _tell(row, actor, "removed")
+    row.delete()
+
+
+def keep_an_admin(*, leaving: User) -> None:
+    """Pass while another active platform admin stays; holds their rows meanwhile.
+
+    Raises:
+        Invalid: nobody else would be left.
+    """
+    admins = Membership.objects.select_for_update(of=("self",)).filter(
+        role=Role.PLATFORM_ADMIN, user__is_active=True
+    )
+    if not [row for row in admins.order_by("pk") if row.user_id != leaving.pk]:
+        raise Invalid(role=gettext("The last platform admin stays."))
+
+
+def _tell(row: Membership, actor: Actor, what: str) -> None:
+    place = row.project or row.organization
+    record(
+        EventKind.MEMBERSHIP_CHANGED,
+        row,
+        actor=actor,
+        project=row.project,
+        user=row.user.uid,
+        role=row.role,
+        place=place.uid if place else "",
+        what=what,
+    )

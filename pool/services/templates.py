@@ -1,0 +1,164 @@
+"""Templates: made, given new versions, switched off and on; running work keeps its version."""
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext
+
+from nodeagent.protocol.vocabulary import WorkloadKind
+from pool.errors import Invalid, NotYours
+from pool.events import Actor, record
+from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import Priority, WorkClass
+from pool.models.templates import Template, TemplateVersion
+from pool.models.tenants import Organization
+from pool.rules.approval import policy_from
+from pool.rules.needs import from_mapping, to_mapping
+from pool.rules.tenants import slug_problem, title_problem
+from pool.services.moves import locked
+from pool.services.refusals import refuse, refusing
+
+SECONDS = {
+    "max_seconds": (1, 366 * 86_400),
+    "default_seconds": (1, 366 * 86_400),
+    "start_limit_seconds": (1, 86_400),
+    "grace_seconds": (0, 86_400),
+    "idle_seconds": (60, 30 * 86_400),
+    "checkpoint_seconds": (60, 30 * 86_400),
+    "min_profile_compute": (0, 100),
+}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "kind": tuple(WorkloadKind),
+    "work_class": tuple(WorkClass),
+    "priority": tuple(one for one in Priority if one is not Priority.CRITICAL),
+    "bandwidth": ("light", "heavy"),
+}
+SWITCHES = ("preemptible", "unlimited_modes")
+OPTIONAL = ("idle_seconds", "checkpoint_seconds")
+WORDS = frozenset({"need", "approval", "price_class", *SECONDS, *CHOICES, *SWITCHES})
+"""What a version may say."""
+
+
+@transaction.atomic
+def template_create(
+    *,
+    slug: str,
+    name: str,
+    actor: Actor,
+    name_zh: str = "",
+    description: str = "",
+    description_zh: str = "",
+    organization: Organization | None = None,
+    inactive_reason: str = "",
+    rank: int = 100,
+    example: bool = False,
+    **version: Any,
+) -> TemplateVersion:
+    """A new template with its first version; with an inactive reason it is shown, not offered.
+
+    Raises:
+        Invalid: a field is wrong, or the slug is taken.
+    """
+    refuse(
+        {
+            "slug": slug_problem(slug),
+            "name": title_problem(name),
+            "name_zh": title_problem(name_zh) if name_zh else None,
+        }
+    )
+    if Template.objects.filter(slug=slug).exists():
+        raise Invalid(slug=gettext("%(slug)s is taken.") % {"slug": slug})
+    template = Template.objects.create(
+        slug=slug,
+        name=name,
+        name_zh=name_zh,
+        description=description,
+        description_zh=description_zh,
+        organization=organization,
+        active=not inactive_reason,
+        inactive_reason=inactive_reason[:200],
+        rank=rank,
+        example=example,
+    )
+    return template_version_add(template=template, actor=actor, **version)
+
+
+@transaction.atomic
+def template_version_add(*, template: Template, actor: Actor, **words: Any) -> TemplateVersion:
+    """The next version; what is not said is as in the one before.
+
+    Raises:
+        NotYours: the template does not exist any more.
+        Invalid: a field is wrong, or the need contradicts itself.
+    """
+    if not locked(Template.objects.filter(pk=template.pk)):
+        raise NotYours
+    last = template.versions.order_by("-number").first()
+    values = {name: getattr(last, name) for name in WORDS} if last else {}
+    values |= _values(words)
+    if not values.get("need"):
+        raise Invalid(need=gettext("A template must say what it needs."))
+    if values.get("default_seconds", 1) > values.get("max_seconds", 7 * 86_400):
+        raise Invalid(default_seconds=gettext("It is longer than the longest allowed."))
+    number = template.versions.aggregate(most=Max("number"))["most"] or 0
+    row = TemplateVersion.objects.create(template=template, number=number + 1, **values)
+    record(
+        EventKind.TEMPLATE_CHANGED, template, actor=actor, version=row.number, changed=sorted(words)
+    )
+    return row
+
+
+@transaction.atomic
+def template_switch(
+    *, template: Template, active: bool, actor: Actor, reason: str = ""
+) -> Template:
+    """Offer a template, or stop offering it with the reason; twice changes nothing.
+
+    Raises:
+        NotYours: it does not exist any more.
+        Invalid: a reason is missing.
+    """
+    found = locked(Template.objects.filter(pk=template.pk))
+    if not found:
+        raise NotYours
+    row = found[0]
+    if not active:
+        refuse({"reason": title_problem(reason, 200)})
+    if (row.active, row.inactive_reason) != (active, "" if active else reason):
+        row.active, row.inactive_reason = active, "" if active else reason
+        row.save(update_fields=["active", "inactive_reason"])
+        record(EventKind.TEMPLATE_CHANGED, row, actor=actor, active=active, reason=reason)
+    return row
+
+
+def _values(words: dict[str, Any]) -> dict[str, Any]:
+    strange = set(words) - WORDS
+    if strange:
+        said = gettext("This is not a part of a template.")
+        raise Invalid(**dict.fromkeys(sorted(strange), said))
+    wrong = {name: said for name, value in words.items() if (said := _wrong(name, value))}
+    if wrong:
+        raise Invalid(**wrong)
+    values = dict(words)
+    with refusing():
+        if "need" in values:
+            values["need"] = to_mapping(from_mapping(values["need"]))
+        policy_from(values.get("approval"))
+    return values
+
+
+def _wrong(name: str, value: Any) -> str:
+    """What is wrong with one word of a version; empty when nothing is."""
+    if name in SECONDS and not (value is None and name in OPTIONAL):
+        least, most = SECONDS[name]
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            said = gettext("A whole number from %(least)s to %(most)s is needed.")
+            return said % {"least": least, "most": most}
+    if name in CHOICES and value not in CHOICES[name]:
+        return gettext("Choose from: %(known)s.") % {"known": ", ".join(CHOICES[name])}
+    if name in SWITCHES and not isinstance(value, bool):
+        return gettext("Yes or no is meant here.")
+    if name == "price_class" and (not isinstance(value, str) or not 0 < len(value) <= 32):
+        return gettext("A short text is needed: at most %(most)s characters.") % {"most": 32}
+    return ""
