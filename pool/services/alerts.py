@@ -33,7 +33,7 @@ def alert_raise(
         },
     )
     if made:
-        move(row, AlertState.FIRING, actor=actor, told={"key": key, "subject": subject})
+        move(row, AlertState.FIRING, actor=actor, told={"key": key, "about": subject})
     return made
 
 
