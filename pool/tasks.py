@@ -3,11 +3,41 @@
 from celery import shared_task
 from django.db import OperationalError
 
+from pool.cycle import audit as audits
+from pool.cycle import expire as expiry
+from pool.cycle import housekeep as housekeeping
+from pool.cycle import watch as watching
 from pool.cycle.round import run_rounds
 from pool.wake import Wake
 
+AGAIN = (OperationalError,)
 
-@shared_task(name=Wake.PLACEMENT_ROUND.value, autoretry_for=(OperationalError,), max_retries=3)
+
+@shared_task(name=Wake.PLACEMENT_ROUND.value, autoretry_for=AGAIN, max_retries=3)
 def placement_round() -> None:
     """Give waiting work its place, until no round is wanted."""
     run_rounds()
+
+
+@shared_task(name=Wake.WATCH.value)
+def watch() -> None:
+    """End what lasts too long; beat comes again in a second."""
+    watching.watch()
+
+
+@shared_task(name=Wake.EXPIRE.value)
+def expire() -> None:
+    """Bring about what time alone brings about."""
+    expiry.expire()
+
+
+@shared_task(name="pool.housekeep")
+def housekeep() -> None:
+    """Make tomorrow's partitions, drop what has been kept long enough."""
+    housekeeping.housekeep()
+
+
+@shared_task(name="pool.audit")
+def audit() -> None:
+    """Judge the books; people are told of every broken promise."""
+    audits.audit()

@@ -88,20 +88,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flow)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """After each test that touched the database the books must keep their promises.
 
-    Tests that break them on purpose say so with the marker `breaks_books`; a failed test is not
-    judged twice.
+    Tests that make or break them by hand say so with the marker `handmade_books`; a failed test
+    is not judged twice.
     """
     used = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
     used = used or item.get_closest_marker("django_db")
-    if not used or item.get_closest_marker("breaks_books") or getattr(item, "went_wrong", False):
-        return
-    from pool.cycle.audit import breaches_now
+    marked = item.get_closest_marker("handmade_books") or getattr(item, "went_wrong", False)
+    found: list[str] = []
+    if used and not marked:
+        from pool.cycle.audit import breaches_now
 
-    assert breaches_now() == []
+        found = breaches_now()
+    yield
+    assert found == []
 
 
 @pytest.hookimpl(wrapper=True)

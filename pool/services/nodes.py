@@ -13,11 +13,14 @@ from pool.announce import wake_node
 from pool.clock import now
 from pool.errors import Invalid, NodeRefused
 from pool.events import Actor, record
+from pool.lifecycle.cards import CardState
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.nodes import NodeState
+from pool.models.cards import Card
 from pool.models.nodes import JoinToken, Node
+from pool.services.alerts import alert_resolve
 from pool.services.moves import locked, move
-from pool.services.observed import node_seen
+from pool.services.observed import node_died, node_seen
 from pool.services.placements import node_wish
 from pool.wake import round_wanted
 
@@ -149,6 +152,27 @@ def node_uncordon(*, node: Node, actor: Actor, reason: str = "") -> Node:
 def node_drain(*, node: Node, actor: Actor, reason: str) -> Node:
     """Nothing new starts there, and it is cordoned once nothing runs."""
     return _admin_move(node, NodeState.DRAINING, actor, reason)
+
+
+def node_confirm_dead(*, node: Node, actor: Actor, reason: str) -> Node:
+    """A person vouches that a silent node is dead: what it ran is lost, and may start elsewhere.
+
+    Should it return all the same, it is told to stop what the books have ended.
+    """
+    with transaction.atomic():
+        row = _admin_move(node, NodeState.LOST, actor, reason)
+        alert_resolve(key=f"silent:{row.uid}", actor=actor, reason=reason)
+    node_died(node=row, actor=actor, reason=reason, gone=False)
+    return row
+
+
+@transaction.atomic
+def node_retire(*, node: Node, actor: Actor, reason: str = "") -> Node:
+    """A lost node never comes back: its credential opens nothing, its cards are retired."""
+    for card in locked(Card.objects.filter(node=node).exclude(state=CardState.RETIRED)):
+        move(card, CardState.RETIRED, actor=actor, reason=reason, told={"node": node.uid})
+    Node.objects.filter(pk=node.pk).update(credential_hash="")
+    return _admin_move(node, NodeState.RETIRED, actor, reason)
 
 
 @transaction.atomic

@@ -23,7 +23,7 @@ from pool.models.installation import Installation
 from pool.models.nodes import Node
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
-from pool.services.alerts import alert_raise
+from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.attempts import End, attempt_end
 from pool.services.cards import cards_found, cards_health
 from pool.services.moves import locked, move
@@ -96,12 +96,18 @@ def _facts(hello: Hello) -> dict[str, Any]:
 def _welcome(row: Node, hello: Hello, actor: Actor) -> None:
     """From joining to ready or observed; from silent to what it was; a lost node joins again."""
     if row.state == NodeState.SILENT:
-        move(row, row.state_before or NodeState.JOINING, actor=actor, reason="it answers")
+        _answers(row, actor)
     if row.state == NodeState.LOST:
         move(row, NodeState.JOINING, actor=actor, reason="it is back")
     if row.state == NodeState.JOINING:
         then = NodeState.OBSERVED if hello.observe or row.observe else NodeState.READY
         move(row, then, actor=actor)
+
+
+def _answers(row: Node, actor: Actor) -> None:
+    """A silent node is what it was before, and its alert is over."""
+    move(row, row.state_before or NodeState.READY, actor=actor, reason="it answers")
+    alert_resolve(key=f"silent:{row.uid}", actor=actor)
 
 
 def node_died(*, node: Node, actor: Actor, reason: str, gone: bool) -> None:
@@ -146,7 +152,7 @@ def node_back(*, node: Node, actor: Actor) -> None:
         (row,) = locked(Node.objects.filter(pk=node.pk))
         if row.state != NodeState.SILENT:
             return
-        move(row, row.state_before or NodeState.READY, actor=actor, reason="it answers")
+        _answers(row, actor)
         round_wanted()
 
 

@@ -1,0 +1,70 @@
+"""What time alone brings about: decisions take effect, leases end, waits are over."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from nodeagent.protocol.vocabulary import ExitReason
+from pool.clock import now
+from pool.cycle.round import only_one
+from pool.events import SYSTEM
+from pool.lifecycle.leases import LeaseState
+from pool.lifecycle.workloads import HOLDING, WorkloadState
+from pool.locks import EXPIRE
+from pool.models.workloads import Workload
+from pool.services.decisions import request_decisions_due
+from pool.services.leases import leases_ended_due, leases_ending_due
+from pool.services.workloads import workload_stop
+from pool.wake import round_wanted
+
+LOOK_BACK_S = 30
+"""A wait that ended within this time asks for a round; older ones have had theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What one sweep brought about."""
+
+    decisions: int = 0
+    ending: int = 0
+    stopped: int = 0
+    woken: int = 0
+
+
+def expire() -> Due | None:
+    """One sweep; None when another process is at it."""
+    with only_one(EXPIRE) as mine:
+        if not mine:
+            return None
+        decisions = request_decisions_due(actor=SYSTEM)
+        ending = leases_ending_due(actor=SYSTEM)
+        leases_ended_due(actor=SYSTEM)
+        return Due(decisions, ending, _stopped(), _woken())
+
+
+def _stopped() -> int:
+    """Work under a lease that has ended is stopped; a sweep that broke off is made up for."""
+    rows = Workload.objects.filter(
+        lease__state=LeaseState.ENDED, state__in=sorted(HOLDING), stop_reason=""
+    )
+    late = list(rows.order_by("pk"))
+    for work in late:
+        why = _("its lease has ended")
+        workload_stop(workload=work, actor=SYSTEM, reason=ExitReason.STOPPED, message=why)
+    return len(late)
+
+
+def _woken() -> int:
+    """Work whose back-off is over may start: a round looks at it."""
+    at = now()
+    over = Workload.objects.filter(
+        state=WorkloadState.QUEUED,
+        not_before__lte=at,
+        not_before__gt=at - timedelta(seconds=LOOK_BACK_S),
+    ).count()
+    if over:
+        with transaction.atomic():
+            round_wanted()
+    return over

@@ -1,0 +1,74 @@
+"""Room for tomorrow's rows, and an end for what has been kept long enough."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.conf import settings
+from django.db import connection
+
+from pool.clock import now
+from pool.cycle.round import only_one
+from pool.cycle.silence import this_boot
+from pool.lifecycle.workloads import AttemptState
+from pool.locks import HOUSEKEEP
+from pool.models.nodes import NodeWatch
+from pool.models.samples import LogChunk
+
+AHEAD_DAYS = 2
+RAW_DAYS = 7
+"""Raw samples are kept so long; their days are dropped whole."""
+
+LOG_DAYS = 90
+"""Log text of an attempt is kept so long after its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What one run made and dropped."""
+
+    days_dropped: int = 0
+    log_pieces: int = 0
+
+
+def housekeep() -> Kept | None:
+    """One run; None when another process is at it. Safe to repeat."""
+    with only_one(HOUSEKEEP) as mine:
+        if not mine:
+            return None
+        today = now().date()
+        _ahead(today)
+        NodeWatch.objects.exclude(watcher_boot_id=this_boot()).delete()
+        return Kept(days_dropped=_drop_days(today), log_pieces=_old_logs())
+
+
+def _ahead(today: date) -> None:
+    """Partitions of the next days and the next month."""
+    with connection.cursor() as cursor:
+        for ahead in range(AHEAD_DAYS + 1):
+            cursor.execute("SELECT pool_sample_day(%s)", [today + timedelta(days=ahead)])
+        for month in (today, today.replace(day=1) + timedelta(days=32)):
+            cursor.execute("SELECT pool_event_month(%s)", [month])
+
+
+def _drop_days(today: date) -> int:
+    """Drop whole days of raw samples that are too old; how many tables went."""
+    days = int(getattr(settings, "RAW_SAMPLE_DAYS", RAW_DAYS))
+    oldest = f"pool_sample_{today - timedelta(days=days):%Y%m%d}"
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid "
+            "WHERE i.inhparent = 'pool_sample'::regclass AND c.relname ~ '^pool_sample_[0-9]{8}$' "
+            "AND c.relname < %s ORDER BY 1",
+            [oldest],
+        )
+        names = [name for (name,) in cursor.fetchall()]
+        for name in names:
+            cursor.execute(f"DROP TABLE {connection.ops.quote_name(name)}")
+    return len(names)
+
+
+def _old_logs() -> int:
+    """Delete the text of attempts that ended long ago; how many pieces went."""
+    since = now() - timedelta(days=LOG_DAYS)
+    old = LogChunk.objects.filter(attempt__state=AttemptState.ENDED, attempt__ended_at__lt=since)
+    return old.delete()[0]

@@ -1,0 +1,137 @@
+"""Nodes that say nothing: seen by this machine's own steady clock, never by the wall clock."""
+
+import time
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.utils.translation import gettext as _
+
+from nodeagent.protocol.vocabulary import ExitReason, Silence
+from pool.events import SYSTEM
+from pool.lifecycle.nodes import NodeState
+from pool.lifecycle.placements import PlacementState
+from pool.lifecycle.workloads import WORKLOAD, AttemptState, WorkloadState
+from pool.models.nodes import Node
+from pool.models.workloads import Attempt, Workload
+from pool.services.alerts import alert_raise, alert_resolve
+from pool.services.attempts import End, attempt_end
+from pool.services.moves import locked, move
+from pool.wake import round_wanted
+
+HEARD = (
+    NodeState.OBSERVED,
+    NodeState.READY,
+    NodeState.CORDONED,
+    NodeState.DRAINING,
+    NodeState.SILENT,
+)
+MARGIN_S = 30
+"""What the portal waits beyond the fence of a silent node before its work starts elsewhere."""
+
+MASS = "silence:mass"
+
+_SEE = """
+INSERT INTO pool_nodewatch (node_id, watcher_boot_id, report_count, first_seen_boottime)
+SELECT id, %(boot)s, report_count, %(seen)s FROM pool_node WHERE state = ANY(%(states)s)
+ON CONFLICT (node_id, watcher_boot_id) DO UPDATE
+SET report_count = excluded.report_count, first_seen_boottime = excluded.first_seen_boottime
+WHERE pool_nodewatch.report_count <> excluded.report_count
+"""
+_QUIET = """
+SELECT n.id, n.state, %(seen)s - w.first_seen_boottime
+FROM pool_node n JOIN pool_nodewatch w ON w.node_id = n.id AND w.watcher_boot_id = %(boot)s
+WHERE n.state = ANY(%(states)s) AND w.report_count = n.report_count
+  AND w.first_seen_boottime < %(seen)s - %(after)s
+ORDER BY n.id
+"""
+
+
+@cache
+def this_boot() -> str:
+    """The boot id of the machine that watches."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def silence_sweep(at: datetime) -> int:
+    """Declare silent what said nothing for too long, and fence what asked for it; how many nodes.
+
+    A new watching machine, or a stepped clock, starts counting anew: it only delays.
+    """
+    words: dict[str, Any] = {
+        "boot": this_boot(),
+        "seen": time.clock_gettime(time.CLOCK_BOOTTIME),
+        "states": [str(state) for state in HEARD],
+        "after": float(settings.NODE_SILENT_SECONDS),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_SEE, words)
+        cursor.execute(_QUIET, words)
+        quiet = [(int(pk), str(state), float(since)) for pk, state, since in cursor.fetchall()]
+    fresh = [pk for pk, state, _since in quiet if state != NodeState.SILENT]
+    for pk in fresh:
+        _silent(pk)
+    if quiet and _mass(len(quiet)):
+        return len(fresh)
+    for pk, _state, since in quiet:
+        if since > settings.FENCE_SECONDS + MARGIN_S:
+            _fence(pk)
+    return len(fresh)
+
+
+def _mass(quiet: int) -> bool:
+    """More than half of several nodes silent at once: the portal may be the one cut off."""
+    known = Node.objects.filter(state__in=HEARD).count()
+    if known < 2 or quiet * 2 <= known:
+        alert_resolve(key=MASS, actor=SYSTEM)
+        return False
+    alert_raise(
+        key=MASS,
+        subject="pool:silence",
+        title=_("%(quiet)d of %(known)d nodes are silent: the portal may be cut off")
+        % {"quiet": quiet, "known": known},
+        actor=SYSTEM,
+        severity="critical",
+    )
+    return True
+
+
+def _silent(node_id: int) -> None:
+    """The node is silent, and what it runs is out of reach; nothing is stopped."""
+    running = Attempt.objects.filter(node=node_id, state=AttemptState.OPEN)
+    ids = list(running.order_by("workload_id").values_list("workload_id", flat=True))
+    with transaction.atomic():
+        works = locked(
+            Workload.objects.filter(pk__in=ids).select_related("project", "template_version")
+        )
+        (row,) = locked(Node.objects.filter(pk=node_id))
+        if row.state == NodeState.SILENT:
+            return
+        for work in works:
+            if WORKLOAD.allows(WorkloadState(work.state), WorkloadState.UNREACHABLE):
+                move(work, WorkloadState.UNREACHABLE, actor=SYSTEM, told={"node": row.uid})
+        move(row, NodeState.SILENT, actor=SYSTEM, reason="it says nothing")
+        alert_raise(
+            key=f"silent:{row.uid}",
+            subject=f"node:{row.uid}",
+            title=_("%(node)s says nothing") % {"node": row.name},
+            actor=SYSTEM,
+        )
+        round_wanted()
+
+
+def _fence(node_id: int) -> None:
+    """Work that asked to be run elsewhere: its shim has stopped it by now, agent or no agent."""
+    rows = Attempt.objects.filter(
+        node=node_id,
+        state=AttemptState.OPEN,
+        workload__silence=Silence.REQUEUE,
+        workload__state=WorkloadState.UNREACHABLE,
+        placements__state=PlacementState.OPEN,
+    )
+    for pk in list(rows.order_by("pk").values_list("pk", flat=True)):
+        end = End(reason=ExitReason.FENCED, message=_("its node was cut off"), clean=False)
+        attempt_end(attempt_id=pk, end=end, actor=SYSTEM)

@@ -1,0 +1,180 @@
+"""Look at what lasts too long: silent nodes, states past their deadline, rooms kept in vain."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext as _
+
+from nodeagent.protocol.vocabulary import ExitReason
+from pool.clock import now
+from pool.cycle.round import only_one
+from pool.cycle.silence import silence_sweep
+from pool.events import SYSTEM
+from pool.lifecycle.nodes import NodeState
+from pool.lifecycle.slices import SliceState
+from pool.lifecycle.workloads import AttemptState, WorkloadState
+from pool.locks import WATCH
+from pool.models.expressions import closed
+from pool.models.nodes import Node
+from pool.models.placements import Hold, Promise
+from pool.models.slices import Slice
+from pool.models.workloads import Attempt, Workload
+from pool.services.alerts import alert_raise
+from pool.services.attempts import attempt_stop
+from pool.services.moves import locked, move
+from pool.services.placements import node_wish
+from pool.services.slices import start_fail
+from pool.wake import round_wanted
+
+S = SliceState
+W = WorkloadState
+AGAIN_S = 60
+"""How much longer what cannot be ended from here is waited for, after people were told."""
+
+DEAF = frozenset({NodeState.SILENT, NodeState.LOST, NodeState.RETIRED})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one sweep found and did."""
+
+    silent: int = 0
+    overdue: int = 0
+    rooms: int = 0
+
+
+def watch() -> Seen | None:
+    """One sweep; None when another process is at it."""
+    with only_one(WATCH) as mine:
+        if not mine:
+            return None
+        at = now()
+        return Seen(
+            silent=silence_sweep(at),
+            overdue=_workloads(at) + _slices(at) + _drained(),
+            rooms=_rooms(at),
+        )
+
+
+def _workloads(at: datetime) -> int:
+    rows = Workload.objects.filter(
+        deadline__lt=at, state__in=[W.PLACED, W.STARTING, W.PREEMPTING, W.STOPPING, W.UNREACHABLE]
+    )
+    found = list(rows.order_by("pk").values_list("pk", "state"))
+    return sum(_overdue(pk, state) for pk, state in found)
+
+
+def _overdue(pk: int, state: str) -> bool:
+    """End what is past its deadline as far as the books can; what only the node can end is told.
+
+    True when something was done.
+    """
+    if state in (W.PLACED, W.STARTING):
+        return start_fail(workload_id=pk, actor=SYSTEM, why=_("it did not start in time"))
+    with transaction.atomic():
+        (row,) = locked(
+            Workload.objects.filter(pk=pk).select_related("project", "template_version")
+        )
+        if row.state != state or row.deadline is None or row.deadline >= now():
+            return False
+        if state == W.PREEMPTING:
+            reason = {"stop_reason": ExitReason.PREEMPTED}
+            move(row, W.STOPPING, actor=SYSTEM, reason="notice is over", changes=reason)
+        else:
+            _ask_a_person(row)
+        if state != W.UNREACHABLE:
+            attempt_stop(workload=row, actor=SYSTEM)
+    return True
+
+
+def _ask_a_person(row: Workload) -> None:
+    """Only the node's report can end it: a person is told once, and it is waited for again."""
+    longer = 86_400 if row.state == W.UNREACHABLE else AGAIN_S
+    Workload.objects.filter(pk=row.pk).update(deadline=now() + timedelta(seconds=longer))
+    alert_raise(
+        key=f"overdue:{row.uid}",
+        subject=f"workload:{row.uid}",
+        title=_("%(name)s has been %(state)s for too long")
+        % {"name": row.name, "state": row.state},
+        actor=SYSTEM,
+        family="workload",
+    )
+
+
+def _overdue_slices(at: datetime) -> QuerySet[Slice]:
+    held = Hold.objects.filter(slice=OuterRef("pk"), held__upper_inf=True)
+    return (
+        Slice.objects.filter(deadline__lt=at, lived__upper_inf=True)
+        .select_related("card__node")
+        .annotate(is_held=Exists(held))
+        .order_by("pk")
+    )
+
+
+def _slices(at: datetime) -> int:
+    return sum(_slice(row) for row in list(_overdue_slices(at)))
+
+
+def _slice(seen: Slice) -> bool:
+    """One overdue slice: planned ones vanish, others fail, failed ones are deleted again.
+
+    Those of a node that does not answer are waited for. A held one fails its work's start first.
+    """
+    held: bool = seen.is_held  # type: ignore[attr-defined]
+    node = seen.card.node
+    if held and seen.state in (S.PLANNED, S.CREATING):
+        _fail_start_on(seen)
+    with transaction.atomic():
+        (row,) = locked(Slice.objects.filter(pk=seen.pk))
+        if row.state != seen.state:
+            return False
+        if node.state in DEAF or (held and row.state in (S.PLANNED, S.FAILED)):
+            Slice.objects.filter(pk=row.pk).update(deadline=now() + timedelta(seconds=AGAIN_S))
+            return False
+        _end_slice(row, node)
+    return True
+
+
+def _end_slice(row: Slice, node: Node) -> None:
+    told = {"node": node.uid}
+    if row.state == S.PLANNED:
+        over = {"lived": closed("lived")}
+        move(row, S.GONE, actor=SYSTEM, reason="never made", changes=over, told=told)
+        round_wanted()
+    elif row.state == S.FAILED:
+        wish = {"wished_in": node.generation + 1}
+        move(row, S.DELETING, actor=SYSTEM, reason="again", changes=wish, told=told)
+    else:
+        wish = {"wished_in": node.generation + 1}
+        move(row, S.FAILED, actor=SYSTEM, reason="took too long", changes=wish, told=told)
+    node_wish(node_id=node.pk, uid=node.uid)
+
+
+def _fail_start_on(row: Slice) -> None:
+    holders = Workload.objects.filter(
+        attempts__placements__holds__slice=row, attempts__placements__holds__held__upper_inf=True
+    )
+    for pk in holders.values_list("pk", flat=True):
+        start_fail(workload_id=pk, actor=SYSTEM, why=_("its slice was not made in time"))
+
+
+def _drained() -> int:
+    """A draining node on which nothing runs any more is cordoned."""
+    runs = Attempt.objects.filter(node=OuterRef("pk"), state=AttemptState.OPEN)
+    rows = Node.objects.filter(~Exists(runs), state=NodeState.DRAINING)
+    with transaction.atomic():
+        done = locked(rows)
+        for row in done:
+            move(row, NodeState.CORDONED, actor=SYSTEM, reason="drained")
+    return len(done)
+
+
+def _rooms(at: datetime) -> int:
+    """Rooms that were kept longer than carving may take are anybody's again."""
+    gone, _by = Promise.objects.filter(until__lt=at).delete()
+    if gone:
+        with transaction.atomic():
+            round_wanted()
+    return gone
