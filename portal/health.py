@@ -82,11 +82,13 @@ def _migrations(link: psycopg.Connection[Any]) -> Part:
 def _agents(link: psycopg.Connection[Any]) -> Part:
     """Unwell when more nodes keep silent than `HEALTH_SILENT_SHARE` (of 1) allows."""
     rows = link.execute(
-        "SELECT name, state FROM pool_node WHERE state NOT IN ('lost', 'retired')"
+        "SELECT name, state, extract(epoch FROM pool_now() - last_report_at)::float8 FROM pool_node"
+        " WHERE state NOT IN ('lost', 'retired')"
     ).fetchall()
-    each = {str(name): state not in {"silent", "joining"} for name, state in rows}
+    each = {str(name): state not in {"silent", "joining"} for name, state, _ in rows}
     silent = sum(not well for well in each.values())
-    return {"ok": silent <= len(each) * settings.HEALTH_SILENT_SHARE, "each": each}
+    ok = silent <= len(each) * settings.HEALTH_SILENT_SHARE
+    return {"ok": ok, "each": each, "heard_s": {str(name): heard for name, _, heard in rows}}
 
 
 def _broker() -> Part:

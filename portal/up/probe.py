@@ -1,6 +1,7 @@
 """How parts are asked whether they are well: over HTTP, from the supervisor's own machine."""
 
 import json
+import time
 import urllib.error
 import urllib.request
 from typing import Any
@@ -55,3 +56,12 @@ class Health:
         """Was this part well at the last answer; of a part with several, the one named `detail`?"""
         found = self.parts.get(part, {})
         return bool(found.get("each", {}).get(detail, False) if detail else found.get("ok", False))
+
+    def heard(self, node: str, *, since: float) -> bool:
+        """Is the node well, and did it report after `since` (of time.monotonic)?
+
+        What the books say of a node outlives a restart of the stack; a report does not.
+        """
+        seconds = self.parts.get("agents", {}).get("heard_s", {}).get(node)
+        fresh = seconds is not None and seconds < time.monotonic() - since
+        return fresh and self.well("agents", node)

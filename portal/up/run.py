@@ -80,10 +80,10 @@ def _bring_up(stack: Stack, keeper: Supervisor) -> None:
     _healthy(keeper, keeper.begin(stack.engines()), "The engines")
     if stack.postgres:
         stack.postgres.create_database()
-    keeper.run(stack.step("migrate", "-m", "portal.up.prepare", "migrate"))
-    keeper.run(stack.step("static", "-m", "portal.up.prepare", "static"))
+    steps = ("migrate", "static")
+    keeper.run([stack.step(name, "-m", "portal.up.prepare", name) for name in steps])
     if "first_run" in get_commands():
-        keeper.run(_first_run(stack))
+        keeper.run([_first_run(stack)])
     doors = keeper.begin(stack.doors())
     background = keeper.begin(stack.background())
     _healthy(keeper, doors, "The portal")

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -231,10 +232,12 @@ class Stack:
         return parts
 
     def _agent(self, name: str, command: list[str], nodes: list[str]) -> Part:
+        begun = [0.0]
         return Part(
             name=name,
             command=command,
-            well=lambda: all(self.health.well("agents", node) for node in nodes),
+            well=lambda: all(self.health.heard(node, since=begun[0]) for node in nodes),
+            before=lambda: begun.__setitem__(0, time.monotonic()),
             death=signal.SIGKILL,
             grace=20.0,
             umask=0o022,

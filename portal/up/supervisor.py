@@ -78,29 +78,38 @@ class Supervisor:
                     f" the logs are in {self.logs}"
                 )
 
-    def run(self, part: Part, *, seconds: float = 600.0) -> None:
-        """Run a part that ends by itself, once.
+    def run(self, parts: Sequence[Part], *, seconds: float = 600.0) -> None:
+        """Run parts that end by themselves, side by side, once.
 
         Raises:
-            Refused: it ended badly; the message is the last line of its log.
+            Refused: one ended badly; the message is the last line of its log.
             Stopped: asked to stop meanwhile.
         """
-        child = Child(part, log=self.logs / f"{part.name}.log", environment=self.environment)
-        child.log.unlink(missing_ok=True)
-        self.board.step(part.name, Phase.STARTING)
-        child.start()
+        new = [
+            Child(part, log=self.logs / f"{part.name}.log", environment=self.environment)
+            for part in parts
+        ]
+        for child in new:
+            child.log.unlink(missing_ok=True)
+            self.board.step(child.name, Phase.STARTING)
+            child.start()
         until = time.monotonic() + seconds
-        while child.process is not None:
-            self.turn(also=child)
+        while any(child.process for child in new):
+            self.turn(also=new)
             if time.monotonic() > until:
-                child.signal_group(signal.SIGKILL)
-        if child.note.startswith("exit 0;"):
-            self.board.step(part.name, Phase.DONE)
-            return
-        self.board.step(part.name, Phase.STOPPED)
-        raise Refused(child.last_line() or f"{part.name} failed ({child.note}); see {child.log}")
+                for child in new:
+                    child.signal_group(signal.SIGKILL)
+        for child in new:
+            self._judge(child)
 
-    def turn(self, *, also: Child | None = None) -> None:
+    def _judge(self, child: Child) -> None:
+        done = child.note.startswith("exit 0;")
+        self.board.step(child.name, Phase.DONE if done else Phase.STOPPED)
+        if not done:
+            said = child.last_line() or f"{child.name} failed ({child.note})"
+            raise Refused(f"{said} (the log is {child.log})")
+
+    def turn(self, *, also: Sequence[Child] = ()) -> None:
         """Wait for a signal or a moment, reap, start what is due, show.
 
         Raises:
@@ -125,9 +134,9 @@ class Supervisor:
         if got and got.si_signo in ASKED_TO_STOP:
             self.asked += 1
 
-    def _reap(self, also: Child | None = None) -> None:
+    def _reap(self, also: Sequence[Child] = ()) -> None:
         """Take every exit status, of orphans too: a subreaper must."""
-        known = {c.pid: c for c in [*self.children, *([also] if also else [])] if c.pid}
+        known = {c.pid: c for c in [*self.children, *also] if c.pid}
         with contextlib.suppress(ChildProcessError):
             while (got := os.waitpid(-1, os.WNOHANG))[0]:
                 if got[0] in known:
