@@ -1,4 +1,4 @@
-"""What time alone brings about: decisions take effect, leases end, waits are over."""
+"""What time alone brings about: leases end, waits are over."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +14,6 @@ from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.workloads import HOLDING, WorkloadState
 from pool.locks import EXPIRE
 from pool.models.workloads import Workload
-from pool.services.decisions import request_decisions_due
 from pool.services.leases import leases_ended_due, leases_ending_due
 from pool.services.workloads import workload_stop
 from pool.wake import round_wanted
@@ -27,7 +26,6 @@ LOOK_BACK_S = 30
 class Due:
     """What one sweep brought about."""
 
-    decisions: int = 0
     ending: int = 0
     stopped: int = 0
     woken: int = 0
@@ -38,10 +36,9 @@ def expire() -> Due | None:
     with only_one(EXPIRE) as mine:
         if not mine:
             return None
-        decisions = request_decisions_due(actor=SYSTEM)
         ending = leases_ending_due(actor=SYSTEM)
         leases_ended_due(actor=SYSTEM)
-        return Due(decisions, ending, _stopped(), _woken())
+        return Due(ending, _stopped(), _woken())
 
 
 def _stopped() -> int:
@@ -52,7 +49,7 @@ def _stopped() -> int:
     late = list(rows.order_by("pk"))
     for work in late:
         why = _("its lease has ended")
-        workload_stop(workload=work, actor=SYSTEM, reason=ExitReason.STOPPED, message=why)
+        workload_stop(workload=work, actor=SYSTEM, reason=ExitReason.LIMIT, message=why)
     return len(late)
 
 

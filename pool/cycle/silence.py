@@ -1,7 +1,6 @@
 """Nodes that say nothing: seen by this machine's own steady clock, never by the wall clock."""
 
 import time
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,12 +33,20 @@ MARGIN_S = 30
 
 MASS = "silence:mass"
 
+GAP_S = 5.0
+"""After a gap of the watch itself the count starts anew: it was the portal that was away."""
+
 _SEE = """
-INSERT INTO pool_nodewatch (node_id, watcher_boot_id, report_count, first_seen_boottime)
-SELECT id, %(boot)s, report_count, %(seen)s FROM pool_node WHERE state = ANY(%(states)s)
+INSERT INTO pool_nodewatch AS w
+    (node_id, watcher_boot_id, report_count, first_seen_boottime, swept_boottime)
+SELECT id, %(boot)s, report_count, %(seen)s, %(seen)s
+FROM pool_node WHERE state = ANY(%(states)s) ORDER BY id
 ON CONFLICT (node_id, watcher_boot_id) DO UPDATE
-SET report_count = excluded.report_count, first_seen_boottime = excluded.first_seen_boottime
-WHERE pool_nodewatch.report_count <> excluded.report_count
+SET report_count = excluded.report_count, swept_boottime = excluded.swept_boottime,
+    first_seen_boottime = CASE
+        WHEN w.report_count <> excluded.report_count
+          OR excluded.swept_boottime - w.swept_boottime > %(gap)s THEN excluded.swept_boottime
+        ELSE w.first_seen_boottime END
 """
 _QUIET = """
 SELECT n.id, n.state, %(seen)s - w.first_seen_boottime
@@ -56,16 +63,23 @@ def this_boot() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
-def silence_sweep(at: datetime) -> int:
+def boottime() -> float:
+    """Seconds since this machine was started; no step of the wall clock moves it."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def silence_sweep(*, seen: float) -> int:
     """Declare silent what said nothing for too long, and fence what asked for it; how many nodes.
 
-    A new watching machine, or a stepped clock, starts counting anew: it only delays.
+    `seen` is the moment on this machine's `boottime`. A new watching machine, or a watch that was
+    away, starts counting anew: it only delays.
     """
     words: dict[str, Any] = {
         "boot": this_boot(),
-        "seen": time.clock_gettime(time.CLOCK_BOOTTIME),
+        "seen": seen,
         "states": [str(state) for state in HEARD],
         "after": float(settings.NODE_SILENT_SECONDS),
+        "gap": GAP_S,
     }
     with connection.cursor() as cursor:
         cursor.execute(_SEE, words)

@@ -1,4 +1,4 @@
-"""Look at what lasts too long: silent nodes, states past their deadline, rooms kept in vain."""
+"""Each second: decisions that take effect, silent nodes, states past their deadline."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from nodeagent.protocol.vocabulary import ExitReason
 from pool.clock import now
 from pool.cycle.round import only_one
-from pool.cycle.silence import silence_sweep
+from pool.cycle.silence import boottime, silence_sweep
 from pool.events import SYSTEM
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.slices import SliceState
@@ -23,6 +23,7 @@ from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
 from pool.services.alerts import alert_raise
 from pool.services.attempts import attempt_stop
+from pool.services.decisions import request_decisions_due
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.slices import start_fail
@@ -43,6 +44,7 @@ class Seen:
     silent: int = 0
     overdue: int = 0
     rooms: int = 0
+    decisions: int = 0
 
 
 def watch() -> Seen | None:
@@ -52,9 +54,10 @@ def watch() -> Seen | None:
             return None
         at = now()
         return Seen(
-            silent=silence_sweep(at),
+            silent=silence_sweep(seen=boottime()),
             overdue=_workloads(at) + _slices(at) + _drained(),
             rooms=_rooms(at),
+            decisions=request_decisions_due(actor=SYSTEM),
         )
 
 

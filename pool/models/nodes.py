@@ -77,12 +77,16 @@ class JoinToken(models.Model):
 
 
 class NodeWatch(models.Model):
-    """Silence as one watching machine saw it, on its own CLOCK_BOOTTIME (seconds)."""
+    """Silence as one watching machine saw it, on its own CLOCK_BOOTTIME (seconds).
+
+    `swept_boottime` is its last look: silence counts only while somebody looks.
+    """
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="watches")
     watcher_boot_id = models.CharField(max_length=64)
     report_count = models.BigIntegerField()
     first_seen_boottime = models.FloatField()
+    swept_boottime = models.FloatField(default=0)
 
     class Meta:
         constraints = [

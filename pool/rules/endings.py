@@ -13,7 +13,7 @@ STOPPED_AS = {
     ExitReason.STOPPED: WorkloadState.STOPPED,
     ExitReason.RECLAIMED: WorkloadState.RECLAIMED,
     ExitReason.PREEMPTED: WorkloadState.QUEUED,
-    ExitReason.LIMIT: WorkloadState.FAILED,
+    ExitReason.LIMIT: WorkloadState.EXPIRED,
 }
 """Where a stop that the portal ordered leads, by its stored reason."""
 
