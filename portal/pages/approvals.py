@@ -151,8 +151,7 @@ def _pane(request: HtmxRequest, one: Request) -> dict[str, Any]:
         "own": one.requester_id == request.user.pk,
         "mine_to_decide": waits and may_decide(step, roles),
         "pending": one.pending_decision if waits else None,
-        "pending_mine": bool(one.pending_decision)
-        and one.pending_decision.get("by") == request.user.pk,
+        "pending_mine": (one.pending_decision or {}).get("by") == request.user.pk,
         "comments": comment_list(request=one),
         "form": DecisionForm(initial=_as_asked(one)),
         "answer": _answer(one) if waits else None,

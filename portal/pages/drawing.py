@@ -98,7 +98,8 @@ def drawn(card: Card, knows: Knows) -> Drawn:
     placed = [one for one in living if one.span is not None]
     boxes = [_placed(one, units, knows) for one in placed]
     boxes += _soft([one for one in living if one.span is None], card.memory_mib, knows)
-    held = sum(one.compute_milli for one in living if one.now_held)  # type: ignore[attr-defined]
+    holding = [one for one in living if one.now_held]  # type: ignore[attr-defined]
+    held = sum(one.compute_milli for one in holding)
     return Drawn(card, boxes, units if len(placed) or geometry else 1, _card_look(card), held)
 
 

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -29,7 +30,7 @@ class HtmxRequest(HttpRequest):
     standing: Standing
 
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def page(*methods: str) -> Callable[[View], View]:
@@ -40,7 +41,7 @@ def page(*methods: str) -> Callable[[View], View]:
 
     def around(view: View) -> View:
         @wraps(view)
-        def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return _to_login(request)
             request.standing = standing_of(request)  # type: ignore[attr-defined]
@@ -99,7 +100,7 @@ def refusal_as_toast(view: View) -> View:
     """A refusal of the pool becomes a short word beside the page, with its own status."""
 
     @wraps(view)
-    def inner(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def inner(request: HtmxRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             return view(request, *args, **kwargs)
         except PoolError as refused:

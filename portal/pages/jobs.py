@@ -22,7 +22,7 @@ from portal.access.roles import Verb
 from portal.pages.answers import Answer, answer
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page
-from portal.pages.need_forms import NeedForm
+from portal.pages.need_forms import NeedForm, as_filled_in
 
 RENAMED = {
     "expected_seconds": "time_value",
@@ -94,7 +94,7 @@ class JobForm(NeedForm):
         field = self.fields["lease"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = active_leases(standing=kwargs["standing"])
-        field.label_from_instance = _lease_label  # type: ignore[method-assign]
+        field.label_from_instance = _lease_label  # type: ignore[method-assign, assignment]
 
     def clean_command(self) -> list[str]:
         try:
@@ -118,7 +118,7 @@ class JobForm(NeedForm):
         return found_lines
 
     @property
-    def files(self) -> dict[str, str]:
+    def beside(self) -> dict[str, str]:
         """The file beside the command, if one was given."""
         data = self.cleaned_data
         if not data["file_text"]:
@@ -150,10 +150,10 @@ def judged(request: HtmxRequest) -> HttpResponse:
 
 def _answer(form: JobForm) -> Answer | None:
     """The answer to the need alone; what is not about it may be wrong."""
-    if not form.is_bound or form.version is None and form.is_valid():
+    if not form.is_bound:
         return None
-    form.full_clean() if not hasattr(form, "cleaned_data") else None
-    data = getattr(form, "cleaned_data", {})
+    form.is_valid()
+    data = form.cleaned_data
     about = {"project", "template", "how", "memory_gb", "compute_percent", "profile", "parts"}
     if form.version is None or about & set(form.errors) or "time_value" not in data:
         return None
@@ -174,7 +174,7 @@ def _start(request: HtmxRequest) -> dict[str, Any]:
         start |= {
             "lease": lease.uid,
             "project": lease.project.slug,
-            "template": lease.template_version.template.slug,
+            **as_filled_in(lease.need, lease.template_version),
         }
     if uid := request.GET.get("like"):
         start |= _like(found(workload_list(standing=request.standing), uid))
@@ -185,7 +185,7 @@ def _like(old: Workload) -> dict[str, Any]:
     name, text = next(iter(old.files.items()), ("", ""))
     return {
         "project": old.project.slug,
-        "template": old.template_version.template.slug,
+        **as_filled_in(old.need, old.template_version),
         "name": old.name,
         "command": shlex.join(old.command),
         "file_name": name,
@@ -205,11 +205,11 @@ def _submit(request: HtmxRequest, form: JobForm) -> Workload | None:
         return workload_submit(
             user=request.user,
             project=data["project"],
-            template_version=form.version,
+            template_version=form.chosen,
             name=data["name"],
             command=data["command"],
             env=data["env"],
-            files=form.files,
+            files=form.beside,
             need=form.overrides,
             expected_seconds=form.seconds,
             partitions=tuple(data["partitions"]),

@@ -1,5 +1,6 @@
 """How big a part is and how long it runs, as people fill it in: shared by requests and jobs."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -8,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from pool.models.partitions import Partition
 from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
+from pool.rules.needs import SIZES
 from pool.selectors.memberships import Standing
 from pool.selectors.partitions import partition_list
 from pool.selectors.templates import usable_templates
@@ -106,6 +108,12 @@ class NeedForm(forms.Form):
         return next((one for one in self.versions if one.template.slug == slug), None)
 
     @property
+    def chosen(self) -> TemplateVersion:
+        """The same, of a form that is valid."""
+        assert self.version is not None
+        return self.version
+
+    @property
     def seconds(self) -> int:
         """The duration."""
         return int(self.cleaned_data["time_value"]) * int(self.cleaned_data["time_unit"])
@@ -121,6 +129,27 @@ class NeedForm(forms.Form):
         if how != "template":
             said["parts"] = data.get("parts") or 1
         return said
+
+
+def as_filled_in(need: Mapping[str, Any], version: TemplateVersion) -> dict[str, Any]:
+    """The fields that would say this need again, beside the template's own."""
+    start: dict[str, Any] = {"template": version.template.slug, "parts": need.get("parts", 1)}
+    sizes = {name: need[name] for name in SIZES if need.get(name)}
+    if sizes == {name: version.need[name] for name in SIZES if version.need.get(name)}:
+        return (
+            start if need.get("parts", 1) == version.need.get("parts", 1) else start | _sized(need)
+        )
+    return start | _sized(need)
+
+
+def _sized(need: Mapping[str, Any]) -> dict[str, Any]:
+    if need.get("whole"):
+        return {"how": "whole"}
+    if need.get("profile"):
+        return {"how": "profile", "profile": need["profile"]}
+    compute = need.get("compute_milli") or need.get("share_milli")
+    percent = None if need.get("proportional") or not compute else -(-compute // 10)
+    return {"how": "size", "memory_gb": need.get("memory_gb"), "compute_percent": percent}
 
 
 def _choose(field: forms.Field, rows: Any) -> None:

@@ -187,7 +187,7 @@ def _submit(request: HtmxRequest, form: RequestForm) -> Request | None:
         return request_submit(
             user=request.user,
             project=data["project"],
-            template_version=form.version,
+            template_version=form.chosen,
             need=form.overrides,
             copies=data["copies"],
             duration_seconds=form.seconds,

@@ -78,11 +78,11 @@ def _visitor(request: HttpRequest, user: User) -> dict[str, Any]:
         "initials": "".join(part[0] for part in name.split()[:2]).upper() or "?",
         "role": ROLES[role] if role else _("No role yet"),
         "example": bool(first),
-        "sections": _sections(request, standing),
+        "sections": _sections(request, user, standing),
     }
 
 
-def _sections(request: HttpRequest, standing: Standing) -> list[Section]:
+def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Section]:
     def link(name: str, icon: str, label: str, count: int = 0) -> Link:
         url = reverse(name)
         here = request.path == url or (url != "/" and request.path.startswith(url))
@@ -93,7 +93,7 @@ def _sections(request: HttpRequest, standing: Standing) -> list[Section]:
         work.append(link("workloads", "player-play", _("Workloads")))
         work.append(link("requests", "file-text", _("Requests")))
     if standing.decides:
-        waiting = approval_list(standing=standing).exclude(requester=request.user).count()
+        waiting = approval_list(standing=standing).exclude(requester=user).count()
         work.append(link("approvals", "inbox", _("Approvals"), waiting))
     pool = [
         link("map", "layout-grid", _("Pool map")),

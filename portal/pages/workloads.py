@@ -5,6 +5,7 @@ import shlex
 from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -72,7 +73,7 @@ def stop(request: HtmxRequest, uid: str) -> HttpResponse:
 
 
 @page("GET")
-def log(request: HtmxRequest, uid: str) -> HttpResponse | StreamingHttpResponse:
+def log(request: HtmxRequest, uid: str) -> HttpResponseBase:
     """The newest attempt's whole log as a text file."""
     workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
     attempt = attempt_list(workload=workload).first()

@@ -10,11 +10,14 @@ register = template.Library()
 @register.simple_tag
 def control(field: BoundField, **attributes: str) -> SafeString:
     """The input with its class, its hint and its error named; `data_x` becomes data-x."""
-    attrs = {name.replace("_", "-"): value for name, value in attributes.items()}
-    attrs["class"] = " ".join(filter(None, [_style(field), attrs.get("class", "")]))
+    attrs: dict[str, str | bool] = {
+        name.replace("_", "-"): value for name, value in attributes.items()
+    }
+    given = field.field.widget.attrs.get("class", "")
+    style = " ".join(filter(None, [_style(field), given]))
+    attrs["class"] = f"{style} is-invalid" if field.errors else style
     named = [f"{field.id_for_label}-hint"] if field.help_text else []
     if field.errors:
-        attrs["class"] += " is-invalid"
         attrs["aria-invalid"] = "true"
         named.append(f"{field.id_for_label}-error")
     if named:

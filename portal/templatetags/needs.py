@@ -1,6 +1,6 @@
 """Needs, places and reasons in plain words."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import template
@@ -226,6 +226,6 @@ def why_words(waits: Mapping[str, Any] | None) -> str:
 
 
 def _short(shortage: Mapping[str, Any]) -> str:
-    unit = UNITS.get(str(shortage.get("unit", "")), number)
+    unit: Callable[[Any], str] = UNITS.get(str(shortage.get("unit", "")), number)
     found = {"needed": unit(shortage["needed"]), "free": unit(shortage.get("free"))}
     return " (" + _("needs %(needed)s, the best place has %(free)s") % found + ")"

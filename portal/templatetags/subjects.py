@@ -16,7 +16,7 @@ TAIL = 8
 
 @register.simple_tag
 def subject_link(subject: str) -> SafeString:
-    """The noun and the end of its uid; a link where the noun has a page. The title has all of it."""
+    """The noun and the end of its uid, all of it as title; a link where the noun has a page."""
     noun, _, uid = subject.partition(":")
     short = f"{noun} …{uid[-TAIL:]}" if len(uid) > TAIL else f"{noun} {uid}"
     if noun in PAGES:

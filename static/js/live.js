@@ -9,7 +9,8 @@
     let heard = 0;
     let lastEvent = 0;
     let leaving = false;
-    const poked = new Set();
+    const subscribed = new Set();
+    const poked = new Map();
 
     function topics() {
         const found = new Set();
@@ -71,9 +72,9 @@
 
     // Lists with filters of their own ask again by themselves; the first snapshot tells nothing new.
     function poke(message) {
-        const known = poked.has(message.topic);
-        poked.add(message.topic);
-        if (known) {
+        const known = poked.get(message.topic);
+        poked.set(message.topic, message.event);
+        if (known !== undefined && message.event > known) {
             each("live-poke", message.topic, function (element) {
                 window.htmx.trigger(element, "gpupool:poke");
             });
@@ -98,10 +99,25 @@
         }
     }
 
+    // Asks only for what the page shows anew: each answer is a whole snapshot.
     function say() {
-        const wanted = topics();
-        if (socket && socket.readyState === WebSocket.OPEN && wanted.length) {
-            socket.send(JSON.stringify({ subscribe: wanted, event: lastEvent, cursor: cursors() }));
+        if (!socket || socket.readyState !== WebSocket.OPEN) {
+            return;
+        }
+        const shown = topics();
+        const fresh = shown.filter(function (topic) {
+            return !subscribed.has(topic);
+        });
+        const gone = Array.from(subscribed).filter(function (topic) {
+            return !shown.includes(topic);
+        });
+        if (gone.length) {
+            gone.forEach(subscribed.delete, subscribed);
+            socket.send(JSON.stringify({ unsubscribe: gone }));
+        }
+        if (fresh.length) {
+            fresh.forEach(subscribed.add, subscribed);
+            socket.send(JSON.stringify({ subscribe: fresh, event: lastEvent, cursor: cursors() }));
         }
     }
 
@@ -125,6 +141,7 @@
         line.addEventListener("open", function () {
             heard = Date.now();
             wait = first;
+            subscribed.clear();
             mark("open");
             say();
         });
