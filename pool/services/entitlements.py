@@ -8,7 +8,15 @@ from pool.models.partitions import Partition
 from pool.models.tenants import Organization, Project
 from pool.rules.needs import Need
 from pool.selectors.offers import PlacedOption
-from pool.services.levels import Asked, Taken, level_give_back, level_lock, level_rows, level_take
+from pool.services.levels import (
+    Asked,
+    Taken,
+    level_give_back,
+    level_lock,
+    level_rows,
+    level_take,
+    level_tenant,
+)
 
 
 def asked_where(
@@ -56,6 +64,8 @@ def entitlement_take(*, project: Project, wanted: list[tuple[Partition, Asked]])
         try:
             return level_take(rows=rows, asked=asked)
         except QuotaExceeded as refused:
+            names = {level_tenant(row): str(row.organization or row.project) for row in rows}
+            refused.detail["tenant"] = names[refused.detail["tenant"]]
             refusals.append(refused)
     if refusals:
         raise refusals[0]

@@ -1,0 +1,1 @@
+"""What a new installation begins with."""
