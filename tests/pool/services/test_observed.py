@@ -1,0 +1,378 @@
+"""Reports that repeat, come late, out of order or half done: nothing leaks, nothing doubles."""
+
+from dataclasses import dataclass
+
+import msgspec
+import pytest
+
+from nodeagent.protocol.report import FoundSlice, FoundWork, Outcome
+from nodeagent.protocol.vocabulary import ExitReason, Mode, SliceFound, StepKind, WorkFound
+from pool.cycle.round import run_rounds
+from pool.errors import PoolError
+from pool.events import SYSTEM
+from pool.models import Alert, Attempt, Card, Event, Hold, Placement, Quota, Slice
+from pool.selectors.desired import desired_of
+from pool.services.moves import move
+from pool.services.nodes import node_confirm_dead, node_hello
+from pool.services.observed import report_take
+from pool.services.workloads import workload_stop
+from tests import rows
+from tests.pool.obedient import Obedient
+
+pytestmark = pytest.mark.django_db
+
+
+@dataclass
+class Place:
+    node: Obedient
+    quota: Quota
+    into: object
+
+    def submit(self, **given):
+        work = rows.workload(into=self.into, **given)
+        run_rounds()
+        return seen(work)
+
+    @property
+    def held(self):
+        self.quota.refresh_from_db()
+        return self.quota.held
+
+
+def seen(row):
+    row.refresh_from_db()
+    return row
+
+
+@pytest.fixture
+def place():
+    part = rows.partition()
+    node = Obedient(rows.node())
+    into = rows.project()
+    quota = rows.quota(limit=1_000_000, label="A100-80GB", project=into, partition=part)
+    return Place(node, quota, into)
+
+
+def free(place):
+    """Nothing is held any more by anybody."""
+    assert place.held == 0
+    assert not Hold.objects.filter(held__upper_inf=True).exists()
+    assert not Placement.objects.filter(state="open").exists()
+    assert not Attempt.objects.filter(state="open").exists()
+
+
+def test_the_same_report_again_changes_nothing(place):
+    work = place.submit()
+    place.node.pull()
+    report = place.node.report()
+    place.node.tell(report)
+    count = Event.objects.count()
+    for _ in range(3):
+        place.node.tell(report)
+    assert Event.objects.count() == count
+    place.node.finish(work)
+    ending = place.node.report()
+    place.node.tell(ending)
+    count = Event.objects.count()
+    taken = place.node.tell(ending)
+    assert Event.objects.count() == count
+    assert len(taken.closed) == 1
+    assert seen(work).state == "succeeded"
+    free(place)
+
+
+def test_an_older_report_after_the_end_wakes_nothing_up(place):
+    work = place.submit()
+    place.node.pull()
+    running = place.node.report()
+    place.node.finish(work)
+    place.node.tell()
+    place.node.tell(running)
+    assert seen(work).state == "succeeded"
+    assert Attempt.objects.get().state == "ended"
+    free(place)
+
+
+def test_a_job_that_starts_and_ends_between_reports_passes_every_state(place):
+    work = place.submit()
+    place.node.pull()
+    place.node.finish(work, code=3, reason=ExitReason.OWN_ERROR)
+    place.node.tell()
+    assert (seen(work).state, work.exit_code, work.exit_reason) == ("failed", 3, "own_error")
+    free(place)
+
+
+def test_nothing_is_given_back_before_the_node_is_clean(place):
+    work = place.submit()
+    place.node.turn()
+    place.node.finish(work, clean=False)
+    place.node.tell()
+    assert seen(work).state == "running"
+    assert Slice.objects.get().state == "cleaning"
+    assert place.held > 0
+    place.node.finish(work)
+    place.node.tell()
+    assert seen(work).state == "succeeded"
+    assert Slice.objects.get().state == "ready"
+    free(place)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"state": WorkFound.REFUSED, "message": "mount is missing"},
+        {"state": WorkFound.EXITED, "exit_reason": ExitReason.START_FAILED},
+        {"state": WorkFound.EXITED, "exit_reason": ExitReason.START_FAILED, "exit_code": 127},
+    ],
+)
+def test_a_start_that_fails_is_tried_again_and_then_gives_all_back(place, how):
+    work = place.submit(starts_left=2)
+    for left in (1, 0):
+        wish = place.node.pull()
+        place.node.work = {
+            one.attempt: FoundWork(attempt=one.attempt, workload=one.workload, clean=True, **how)
+            for one in wish.work
+        }
+        place.node.tell()
+        assert (seen(work).state, work.starts_left) == ("queued", left)
+        free(place)
+        work.not_before = None
+        work.save()
+        run_rounds()
+    place.node.pull()
+    place.node.work = {
+        uid: FoundWork(attempt=uid, workload=work.uid, clean=True, **how) for uid in place.node.work
+    }
+    place.node.tell()
+    assert seen(work).state == "failed"
+    assert work.exit_reason == "start_failed"
+    free(place)
+
+
+def test_a_slice_that_cannot_be_made_fails_the_start_and_is_taken_away(place):
+    work = place.submit(starts_left=1)
+    wish = place.node.pull()
+    bad = wish.slices[0]
+    place.node.slices, place.node.work = {}, {}
+    outcome = Outcome(step=StepKind.CREATE_SLICE, target=bad.uid, ok=False, reason="no resources")
+    place.node.tell(place.node.report(outcomes=(outcome,)))
+    assert Slice.objects.get().state == "failed"
+    assert Slice.objects.get().state_reason == "no resources"
+    assert (seen(work).state, work.stop_reason) == ("stopping", "start_failed")
+    place.node.turn()
+    assert (seen(work).state, work.starts_left, work.stop_reason) == ("queued", 0, "")
+    place.node.turn()
+    assert Slice.objects.get().state == "gone"
+    free(place)
+    run_rounds()
+    assert seen(work).state == "placed"
+
+
+def test_a_stop_is_carried_out_and_ends_by_its_reason(place):
+    work = place.submit()
+    place.node.turn()
+    workload_stop(workload=work, actor=SYSTEM)
+    assert seen(work).state == "stopping"
+    place.node.turn()
+    assert (seen(work).state, work.exit_code, work.exit_reason) == ("cancelled", -15, "cancelled")
+    free(place)
+
+
+def test_a_stop_before_the_node_heard_of_the_start_starts_nothing(place):
+    work = place.submit()
+    workload_stop(workload=work, actor=SYSTEM)
+    place.node.turn()
+    assert seen(work).state == "cancelled"
+    free(place)
+
+
+def test_work_that_finished_by_itself_while_being_stopped_has_succeeded(place):
+    work = place.submit()
+    place.node.turn()
+    workload_stop(workload=work, actor=SYSTEM)
+    place.node.finish(work)
+    place.node.tell()
+    assert seen(work).state == "succeeded"
+    free(place)
+
+
+def test_a_retry_is_a_new_attempt_and_waits_longer_each_time(place):
+    work = place.submit(runs_left=3)
+    waits = []
+    for _ in range(3):
+        place.node.turn()
+        place.node.finish(work, code=1, reason=ExitReason.OWN_ERROR)
+        place.node.tell()
+        seen(work)
+        assert work.state == "queued"
+        waits.append(None if work.not_before is None else work.not_before - work.state_since)
+        work.not_before = None
+        work.save()
+        run_rounds()
+    assert waits[0] is None
+    assert [round(one.total_seconds()) for one in waits[1:]] == [10, 20]
+    assert list(work.attempts.values_list("number", flat=True)) == [1, 2, 3, 4]
+
+
+def test_neighbours_faults_use_no_retry_and_are_not_billed(place):
+    work = place.submit()
+    place.node.turn()
+    place.node.finish(work, code=-6, reason=ExitReason.NEIGHBOUR)
+    place.node.tell()
+    assert (seen(work).state, work.runs_left) == ("queued", 0)
+    assert not work.attempts.get().billable
+
+
+def test_a_node_that_was_started_anew_loses_what_ran_and_makes_its_slices_again(place):
+    work = place.submit(runs_left=1)
+    place.node.turn()
+    row = place.node.row
+    facts = [rows.card_facts(card.uuid) for card in Card.objects.all()]
+    node_hello(node=row, hello=rows.hello(row.name, facts, boot="boot-2"))
+    assert (seen(work).state, work.runs_left, work.exit_reason) == ("queued", 0, "node_lost")
+    assert Slice.objects.get().state == "creating"
+    free(place)
+    place.node.work = {}
+    place.node.turn()
+    assert Slice.objects.get().state == "ready"
+
+
+def test_hello_again_after_a_mere_restart_of_the_agent_changes_no_work(place):
+    work = place.submit()
+    place.node.turn()
+    row = seen(place.node.row)
+    facts = [rows.card_facts(card.uuid) for card in Card.objects.all()]
+    node_hello(node=row, hello=rows.hello(row.name, facts))
+    assert seen(work).state == "running"
+    assert Slice.objects.get().state == "ready"
+
+
+def test_a_silent_node_that_returns_is_what_it_was_and_its_work_goes_on(place):
+    work = place.submit()
+    place.node.turn()
+    row = seen(place.node.row)
+    move(seen(work), "unreachable", actor=SYSTEM)
+    move(row, "silent", actor=SYSTEM)
+    place.node.tell()
+    assert seen(row).state == "ready"
+    assert seen(work).state == "running"
+
+
+def test_a_stop_ordered_while_the_node_was_silent_is_heard_when_it_returns(place):
+    work = place.submit()
+    place.node.turn()
+    row = seen(place.node.row)
+    move(seen(work), "unreachable", actor=SYSTEM)
+    move(row, "silent", actor=SYSTEM)
+    workload_stop(workload=work, actor=SYSTEM)
+    place.node.turn()
+    place.node.turn()
+    assert seen(work).state == "cancelled"
+    free(place)
+
+
+def test_what_a_dead_node_ran_is_stopped_should_it_return_all_the_same(place):
+    work = place.submit()
+    place.node.turn()
+    row = seen(place.node.row)
+    move(seen(work), "unreachable", actor=SYSTEM)
+    move(row, "silent", actor=SYSTEM)
+    node_confirm_dead(node=row, actor=SYSTEM, reason="burnt down")
+    assert (seen(work).state, work.exit_reason) == ("failed", "node_lost")
+    free(place)
+    attempt = work.attempts.get()
+    assert desired_of(node=row).closed == (attempt.uid,)
+    facts = [rows.card_facts(card.uuid) for card in Card.objects.all()]
+    node_hello(node=seen(row), hello=rows.hello(row.name, facts))
+    taken = place.node.turn()
+    assert taken.closed == (attempt.uid,)
+    assert desired_of(node=row).closed == ()
+
+
+def test_work_that_the_books_never_knew_is_told_once_and_left_alone(place):
+    stranger = FoundWork(attempt="at-none", workload="wl-none", state=WorkFound.RUNNING, pid=7)
+    for _ in range(2):
+        taken = place.node.tell(place.node.report(work=(stranger,)))
+    assert taken.closed == ()
+    assert Alert.objects.filter(key__startswith="found:").count() == 1
+    assert Event.objects.filter(kind="found_work.seen").count() == 1
+    assert "at-none" not in desired_of(node=place.node.row).closed
+
+
+def test_slices_nobody_planned_make_a_card_contested_while_they_are_there(place):
+    card = Card.objects.get()
+    odd = FoundSlice(
+        uid=None,
+        card=card.uuid,
+        mode=Mode.MIG,
+        profile="1g.10gb",
+        state=SliceFound.READY,
+        memory_mib=9728,
+        start=0,
+        size=1,
+    )
+    place.node.tell(place.node.report(slices=(odd,)))
+    assert seen(card).state == "contested"
+    work = place.submit()
+    assert work.state == "queued"
+    place.node.tell(place.node.report(slices=()))
+    assert seen(card).state == "ready"
+
+
+def test_a_late_report_without_a_new_slice_does_not_take_it_away(place):
+    old = place.node.report()
+    work = place.submit()
+    place.node.turn()
+    place.node.tell(old)
+    assert seen(work).state == "running"
+    assert Slice.objects.get().state == "ready"
+
+
+def test_a_node_that_counted_otherwise_is_believed_in_a_correction(place):
+    work = place.submit()
+    place.node.turn()
+    place.node.finish(work, held=3600.0)
+    place.node.tell()
+    told = Event.objects.get(kind="hold.corrected")
+    assert told.data["agent_held_s"] == 3600.0
+    assert set(Hold.objects.values_list("corrected_s", flat=True)) == {3600.0}
+
+
+def test_a_report_of_another_nodes_attempt_ends_nothing(place):
+    work = place.submit()
+    place.node.turn()
+    attempt = work.attempts.get()
+    other = rows.node(label="L40S")
+    lie = FoundWork(
+        attempt=attempt.uid, workload=work.uid, state=WorkFound.EXITED, clean=True, exit_code=0
+    )
+    taken = report_take(node=other, report=place.node.report(work=(lie,), slices=()))
+    assert taken.closed == ()
+    assert seen(work).state == "running"
+
+
+def test_a_report_costs_few_queries_when_nothing_is_new(place, django_assert_max_num_queries):
+    place.submit()
+    place.node.turn()
+    seen(place.node.row)
+    report = place.node.report()
+    with django_assert_max_num_queries(7):
+        report_take(node=place.node.row, report=report)
+
+
+def test_nobody_moves_against_the_table(place):
+    work = rows.workload()
+    with pytest.raises(PoolError) as why:
+        move(work, "running", actor=SYSTEM)
+    assert why.value.code == "illegal_move"
+
+
+def test_the_wish_costs_the_same_for_one_job_and_for_many(place, django_assert_num_queries):
+    node = rows.node(cards=4, label="H100-80GB")
+    for _ in range(4):
+        rows.workload(into=place.into, need={"parts": 1, "whole": True, "labels": ["H100-80GB"]})
+    run_rounds()
+    with django_assert_num_queries(6):
+        wish = desired_of(node=node)
+    assert len(wish.work) == 4
+    assert msgspec.json.encode(wish)
