@@ -16,7 +16,7 @@ def quota_list(*, standing: Standing) -> QuerySet[Quota]:
     if not standing.platform:
         inside = Q(organization__in=standing.in_organizations(*Role))
         above = Q(organization__projects__in=standing.in_projects(*Role))
-        rows = rows.filter(standing.sees() | inside | above).distinct()
+        rows = rows.filter(standing.spends() | inside | above).distinct()
     return rows.order_by("organization", "project", "user", "partition", "card_model", "unit")
 
 

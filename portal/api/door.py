@@ -28,11 +28,13 @@ class Door(viewsets.GenericViewSet[Any]):
     `takes` and `gives` name what each action reads and answers; the OpenAPI file comes from them.
     """
 
+    http_method_names = ["get", "post", "patch", "delete", "head"]
     lookup_field = "uid"
     lookup_value_regex = UID
     filters: ClassVar[type[Filters]] = Filters
     takes: ClassVar[dict[str, type[Given]]] = {}
     gives: ClassVar[dict[str, tuple[int, type[BaseSerializer[Any]] | None]]] = {}
+    told_once: ClassVar[tuple[str, ...]] = ()
     oldest_first: ClassVar[bool] = False
 
     def rows(self) -> QuerySet[Any]:
@@ -58,7 +60,7 @@ class Door(viewsets.GenericViewSet[Any]):
         self.request = asked
         try:
             self.initial(asked, *args, **kwargs)
-            response = once(asked, self._answer)
+            response = once(asked, self._answer, told_once=self.told_once)
         except Exception as refused:
             response = self.handle_exception(refused)
         self.response = self.finalize_response(asked, response, *args, **kwargs)

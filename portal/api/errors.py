@@ -57,14 +57,18 @@ def plain(refused: PoolError) -> JsonResponse:
 def as_json(exc: Exception, request: HttpRequest) -> JsonResponse:
     """What `envelope` says, for a view that is not made by the REST framework."""
     said = envelope(exc, {"request": request})
-    return JsonResponse(said.data, status=said.status_code, headers=said.headers)
+    headers = {k: v for k, v in said.headers.items() if k != "Content-Type"}
+    return JsonResponse(said.data, status=said.status_code, headers=headers)
 
 
 def envelope(exc: Exception, context: dict[str, Any]) -> Response:
     """Turn what was raised into the envelope; a bug becomes a bare 500 and a line in the log."""
     known = _known(exc)
     if isinstance(known, PoolError):
-        return Response(told(known.code, str(known), known.detail), status=known.status)
+        wait = getattr(known, "retry_after", None)
+        headers = {"Retry-After": str(wait)} if wait else {}
+        body = told(known.code, str(known), known.detail)
+        return Response(body, status=known.status, headers=headers)
     if isinstance(known, exceptions.APIException):
         return _refusal(known)
     if isinstance(exc, OperationalError):

@@ -5,7 +5,7 @@ The answer is stored in the transaction that does the work: either both are ther
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Any
 
@@ -39,6 +39,7 @@ class StillRunning(PoolError):
 
     code = "idempotency_in_progress"
     status = 409
+    retry_after = 1
     text = "The first call with this Idempotency-Key is still running."
 
 
@@ -46,10 +47,12 @@ class _Undone(Exception):
     """Rolls back what an answer that is not kept may have written."""
 
 
-def once(request: Request, answer: Callable[[], Response]) -> Response:
+def once(
+    request: Request, answer: Callable[[], Response], *, told_once: Collection[str] = ()
+) -> Response:
     """The answer, or the remembered one of an earlier call with the same key.
 
-    409, 429 and 5xx are not remembered: the same call may succeed later.
+    Fields `told_once` are secrets: they are remembered as null. 409, 429 and 5xx are not remembered: the same call may succeed later.
 
     Raises:
         ValidationError: a key that is no printable text of 1 to 200 characters.
@@ -64,13 +67,17 @@ def once(request: Request, answer: Callable[[], Response]) -> Response:
     kept: list[Response] = []
     try:
         with transaction.atomic():
-            return _locked(request, key, answer, kept)
+            return _locked(request, key, answer, kept, told_once)
     except _Undone:
         return kept[0]
 
 
 def _locked(
-    request: Request, key: str, answer: Callable[[], Response], kept: list[Response]
+    request: Request,
+    key: str,
+    answer: Callable[[], Response],
+    kept: list[Response],
+    told_once: Collection[str],
 ) -> Response:
     token = request.auth if isinstance(request.auth, ApiToken) else None
     asked = _fingerprint(request)
@@ -95,7 +102,7 @@ def _locked(
         key=key,
         body_hash=asked,
         status=response.status_code,
-        response=_plain(response.data),
+        response=_plain(response.data, told_once),
     )
     return response
 
@@ -106,6 +113,12 @@ def _fingerprint(request: Request) -> str:
     return hashlib.sha256(f"{request.get_full_path()}\n{body}".encode()).hexdigest()
 
 
-def _plain(data: Any) -> Any:
-    """What the renderer will say, as plain JSON values."""
-    return json.loads(JSONRenderer().render(data)) if data is not None else None
+def _plain(data: Any, told_once: Collection[str]) -> Any:
+    """What the renderer will say, as plain JSON values, without what is told only once."""
+    if data is None:
+        return None
+    said = json.loads(JSONRenderer().render(data))
+    for name in told_once:
+        if name in said:
+            said[name] = None
+    return said

@@ -4,12 +4,18 @@ from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from pool.lifecycle.leases import LeaseKind, LeaseState
 from pool.models import Lease
 from pool.selectors.leases import lease_list
+from pool.services.leases import lease_give_back
+from portal.access.guards import guard
+from portal.access.roles import Verb
 from portal.api.door import UID, Listed
-from portal.api.fields import Filters
+from portal.api.fields import Filters, Nothing
 
 
 class LeaseOut(serializers.ModelSerializer[Lease]):
@@ -56,6 +62,17 @@ class LeaseDoor(Listed):
     serializer_class = LeaseOut
     filters = LeaseFilters
     queryset = Lease.objects.none()
+    takes = {"give_back": Nothing}
+
+    @action(detail=True, methods=["post"], url_path="give-back")
+    def give_back(self, request: Request, uid: str) -> Response:
+        """End it early; running work goes on for its grace, as low priority."""
+        lease = self.one()
+        asked = lease.request.requester_id == request.user.pk
+        guard(self.standing, Verb.REQUEST_MAKE if asked else Verb.LEASE_GIVE_BACK, lease.project)
+        self.taken()
+        lease_give_back(lease=lease, actor=self.actor)
+        return self.said(self.one())
 
     def rows(self) -> QuerySet[Lease]:
         """The caller's own."""

@@ -161,6 +161,7 @@ class JoinTokenDoor(Listed):
 
     serializer_class = JoinTokenOut
     queryset = JoinToken.objects.none()
+    told_once = ("token",)
     takes = {"create": JoinTokenIn}
     gives = {"create": (201, JoinTokenTold)}
 

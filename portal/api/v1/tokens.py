@@ -66,6 +66,7 @@ class TokenDoor(Listed):
     serializer_class = TokenOut
     filters = TokenFilters
     queryset = ApiToken.objects.none()
+    told_once = ("token",)
     takes = {"create": TokenIn}
     gives = {"create": (201, TokenTold), "destroy": (204, None)}
 

@@ -1,0 +1,253 @@
+"""Every endpoint × every role × one's own and another tenant's things, from the router itself.
+
+An endpoint that is not in the tables below fails here, so that none can be forgotten.
+"""
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from portal.api.door import Door
+from portal.api.router import router
+from tests.portal.world import ROLES, text_of
+
+ALL = frozenset(ROLES)
+INSIDE = ALL - {"stranger"}
+WORK = INSIDE - {"billing_reader"}
+RUN = WORK - {"viewer"}
+LEAD = RUN - {"member"}
+ADMIN = frozenset({"platform_admin"})
+
+SEES: dict[str, frozenset[str]] = {
+    "alerts": WORK,
+    "cards": ALL,
+    "events": WORK,
+    "join-tokens": ADMIN,
+    "leases": WORK,
+    "memberships": WORK,
+    "nodes": ALL,
+    "organizations": INSIDE,
+    "partitions": ALL,
+    "placements": WORK,
+    "prices": ALL,
+    "projects": WORK,
+    "quotas": INSIDE,
+    "requests": WORK,
+    "slices": ALL,
+    "templates": ALL,
+    "tokens": frozenset({"member"}),
+    "usage": INSIDE,
+    "workloads": WORK,
+}
+"""Who may read one row of `own` by its address."""
+
+SHARED = frozenset({"cards", "nodes", "partitions", "prices", "slices", "templates"})
+"""The same things for every tenant: there is no other tenant's."""
+
+LISTS = ("retrieve", "list")
+DOES: dict[tuple[str, str], frozenset[str]] = {
+    ("join-tokens", "create"): ADMIN,
+    ("leases", "give_back"): LEAD | {"member"},
+    ("nodes", "adopt"): ADMIN,
+    ("nodes", "cordon"): ADMIN,
+    ("nodes", "drain"): ADMIN,
+    ("nodes", "revoke_credential"): ADMIN,
+    ("nodes", "uncordon"): ADMIN,
+    ("prices", "create"): ADMIN,
+    ("requests", "approve"): LEAD,
+    ("requests", "ask_back"): LEAD,
+    ("requests", "comment"): WORK,
+    ("requests", "comments"): WORK,
+    ("requests", "create"): RUN,
+    ("requests", "partial_update"): frozenset({"member"}),
+    ("requests", "reject"): LEAD,
+    ("requests", "submit"): frozenset({"member"}),
+    ("requests", "withdraw"): RUN,
+    ("tokens", "create"): ALL,
+    ("tokens", "destroy"): frozenset({"member"}),
+    ("workloads", "attempts"): WORK,
+    ("workloads", "cancel"): RUN,
+    ("workloads", "create"): RUN,
+    ("workloads", "destroy"): RUN,
+    ("workloads", "explain"): WORK,
+    ("workloads", "hold"): RUN,
+    ("workloads", "release"): RUN,
+    ("workloads", "resume"): RUN,
+    ("workloads", "stop"): RUN,
+}
+"""Who may do what; those who only see the thing are told 403, all others 404."""
+
+BODIES = {
+    ("requests", "ask_back"): {"reason": "why?"},
+    ("requests", "comment"): {"text": "hello"},
+    ("requests", "reject"): {"reason": "no"},
+    ("tokens", "create"): {"name": "another"},
+}
+UNADDRESSED = frozenset({"whoami", "samples"})
+"""Nouns without rows of their own address; they are tried below by name."""
+
+
+def endpoints():
+    """(noun, action, method, path) of everything that the router answers."""
+    for noun, door, _ in router.registry:
+        for route in router.get_routes(door):
+            mapping = router.get_method_map(door, route.mapping)
+            for method, action in mapping.items():
+                path = route.url.replace("{prefix}", noun).replace("{trailing_slash}$", "")
+                yield noun, action, method.upper(), path.lstrip("^")
+
+
+ENDPOINTS = sorted(set(endpoints()))
+VERBS = [e for e in ENDPOINTS if e[1] not in LISTS]
+ROWS = [e for e in ENDPOINTS if e[1] == "retrieve"]
+LISTED = [e for e in ENDPOINTS if e[1] == "list"]
+
+
+def address_of(world, tenant, noun):
+    """The address of one of the tenant's rows."""
+    if noun == "tokens":
+        return tenant.people["member"].user.api_tokens.get().uid
+    named = {
+        "alerts": tenant.alert,
+        "cards": tenant.hold.card,
+        "join-tokens": world.join_token,
+        "leases": tenant.lease,
+        "memberships": tenant.membership,
+        "nodes": world.node,
+        "organizations": tenant.organization,
+        "partitions": world.partition,
+        "placements": tenant.placement,
+        "prices": world.price,
+        "projects": tenant.project,
+        "quotas": tenant.quota,
+        "requests": tenant.request,
+        "slices": tenant.slice,
+        "templates": world.version.template,
+        "usage": tenant.usage,
+        "workloads": tenant.workload,
+    }
+    return str(tenant.event_id) if noun == "events" else named[noun].uid
+
+
+def body_of(world, noun, action):
+    """A body with which the action may go through, as far as rights are concerned."""
+    if (noun, action) == ("workloads", "create"):
+        return world.job()
+    if (noun, action) == ("requests", "create"):
+        return {"project": "vision", "template": world.version.template.slug, **HOUR}
+    if (noun, action) == ("prices", "create"):
+        return {"partition": "a100", "rate_micro": 1, "currency": "EUR"}
+    return BODIES.get((noun, action), {})
+
+
+HOUR = {"duration_seconds": 3600}
+
+
+def tried(who, method, path, body):
+    """The status of a call whose effects are taken back."""
+    with transaction.atomic():
+        answer = who(method, path, None if method in {"GET", "DELETE"} else body)
+        transaction.set_rollback(True)
+    assert answer.status_code < 500, answer.content
+    return answer.status_code
+
+
+def test_every_endpoint_is_in_the_tables():
+    assert {(n, a) for n, a, _, _ in VERBS} == set(DOES)
+    assert {noun for noun, *_ in ROWS} == set(SEES)
+    assert {noun for noun, *_ in LISTED} == set(SEES) | UNADDRESSED
+    assert all(issubclass(door, Door) for _, door, _ in router.registry)
+
+
+@pytest.mark.parametrize(("noun", "action", "method", "path"), ROWS)
+def test_a_row_is_read_by_its_people_and_is_nothing_to_others(world, noun, action, method, path):
+    for role in ROLES:
+        own = path.replace("{lookup}", address_of(world, world.own, noun))
+        status = world.by(role).get(own).status_code
+        refused = 403 if noun == "join-tokens" else 404
+        assert status == (200 if role in SEES[noun] else refused), (role, own)
+        if noun in SHARED | {"join-tokens"} or role in {"platform_admin", "stranger"}:
+            continue
+        others = path.replace("{lookup}", address_of(world, world.other, noun))
+        assert world.by(role).get(others).status_code == 404, (role, others)
+
+
+@pytest.mark.parametrize(("noun", "action", "method", "path"), LISTED)
+def test_a_list_shows_nobody_another_tenants_rows(world, noun, action, method, path):
+    query = f"?workload={world.own.workload.uid}" if noun == "samples" else ""
+    for role in ROLES:
+        answer = world.by(role).get(path + query)
+        if noun == "join-tokens" and role not in ADMIN:
+            assert answer.status_code == 403
+            continue
+        if noun == "samples" and role not in WORK:
+            assert answer.status_code == 404
+            continue
+        assert answer.status_code == 200, (role, answer.content)
+        if noun in SHARED | UNADDRESSED | {"join-tokens", "tokens"} or role in ADMIN:
+            continue
+        shown = {str(row.get("uid", row.get("id"))) for row in answer.json()["results"]}
+        own, other = (address_of(world, t, noun) for t in (world.own, world.other))
+        if role == "stranger":
+            own, other = other, own
+        assert other not in shown, role
+        assert (own in shown) == (role in SEES[noun] | {"stranger"}), role
+
+
+@pytest.mark.parametrize(("noun", "action", "method", "path"), VERBS)
+def test_a_verb_is_for_those_who_may_and_another_tenants_thing_is_not_there(
+    world, noun, action, method, path
+):
+    body = body_of(world, noun, action)
+    for role in ROLES:
+        who = world.by(role)
+        addressed = "{lookup}" in path
+        own = path.replace("{lookup}", address_of(world, world.own, noun)) if addressed else path
+        status = tried(who, method, own, body)
+        if role in DOES[noun, action]:
+            assert status not in {401, 403, 404}, (role, own, status)
+        elif addressed:
+            assert status == (403 if role in SEES[noun] else 404), (role, own, status)
+        else:
+            assert status in {400, 403}, (role, own, status)
+        if not addressed or noun in SHARED or role in {"platform_admin", "stranger"}:
+            continue
+        others = path.replace("{lookup}", address_of(world, world.other, noun))
+        assert tried(who, method, others, body) == 404, (role, others)
+
+
+@pytest.mark.parametrize(("noun", "action", "method", "path"), ENDPOINTS)
+def test_nobody_without_a_login_gets_further_than_401(world, noun, action, method, path):
+    address = path.replace("{lookup}", "0" if noun == "events" else world.own.workload.uid)
+    answer = Client().generic(method, f"/api/v1/{address}", content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (401, "not_authenticated")
+    assert answer["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_log_is_read_by_the_people_of_its_project_only(world):
+    for role in ROLES:
+        for tenant in (world.own, world.other):
+            answer = world.by(role).get(f"workloads/{tenant.workload.uid}/logs")
+            mine = role == "platform_admin" or (role == "stranger") == (tenant is world.other)
+            seen = mine and role != "billing_reader"
+            assert answer.status_code == (200 if seen else 404), (role, tenant.project.slug)
+            if seen:
+                assert text_of(answer) == ""
+    path = f"/api/v1/workloads/{world.own.workload.uid}/logs"
+    assert Client().get(path).status_code == 401
+
+
+def test_a_project_admin_of_one_tenant_is_nobody_in_the_other(world):
+    lead = world.by("lead")
+    answer = lead.post(f"requests/{world.other.request.uid}/approve")
+    assert answer.status_code == 404
+    world.other.request.refresh_from_db()
+    assert world.other.request.state == "submitted"
+
+
+def test_a_slice_names_its_holder_only_to_those_who_may_know(world):
+    for role, named in (("member", True), ("stranger", False), ("platform_admin", True)):
+        row = world.by(role).get(f"slices/{world.own.slice.uid}").json()
+        assert row["held"] is False
+        assert row["held_by"] is None or named

@@ -1,0 +1,259 @@
+"""Two tenants, people in every role with a token each, one of every noun: for tests of doors."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.test import Client
+
+from billing.models.prices import Price
+from billing.models.usage import Usage
+from pool.clock import now
+from pool.events import SYSTEM, record
+from pool.lifecycle.events import EventKind
+from pool.models import (
+    Alert,
+    Attempt,
+    Card,
+    Hold,
+    JoinToken,
+    Lease,
+    Membership,
+    Placement,
+    Quota,
+    Request,
+    Slice,
+    Workload,
+)
+from portal.access.tokens import token_issue
+from tests import rows
+
+HOUR = timedelta(hours=1)
+ROLES = (
+    "platform_admin",
+    "org_admin",
+    "lead",
+    "member",
+    "viewer",
+    "billing_reader",
+    "stranger",
+)
+"""`stranger` is a member of another organization."""
+
+
+class Caller:
+    """One person's script: every call carries the token, bodies are JSON."""
+
+    def __init__(self, user: Any, token: str) -> None:
+        self.user = user
+        self.token = token
+        self.client = Client(raise_request_exception=False)
+
+    def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        given = body if isinstance(body, str | bytes) or body is None else json.dumps(body)
+        address = path if path.startswith("/") else f"/api/v1/{path}"
+        return self.client.generic(
+            method,
+            address,
+            given if given is not None else "",
+            content_type="application/json" if given is not None else "",
+            headers={"Authorization": f"Bearer {self.token}", **headers},
+        )
+
+    def get(self, path: str, **headers: str) -> Any:
+        return self("GET", path, **headers)
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        return self("POST", path, {} if body is None else body, **headers)
+
+
+def text_of(answer: Any) -> str:
+    """A streamed body, as one text."""
+
+    async def whole() -> bytes:
+        return b"".join([part async for part in answer.streaming_content])
+
+    return async_to_sync(whole)().decode()
+
+
+def caller(user: Any) -> Caller:
+    """A person with a fresh token."""
+    return Caller(user, token_issue(user=user, name="test", actor=SYSTEM)[1])
+
+
+class Tenant:
+    """An organization with one project, its people, and one of everything they own."""
+
+    def __init__(self, world: "World", name: str) -> None:
+        self.world = world
+        self.organization = rows.organization(slug=f"{name}-org", name=name)
+        self.project = rows.project(slug=name, name=name, organization=self.organization)
+        self.people = {
+            role: caller(rows.member(self.project, role=role, username=f"{name}-{role}"))
+            for role in ("lead", "member", "viewer")
+        }
+        for role in ("org_admin", "billing_reader"):
+            user = rows.user(username=f"{name}-{role}")
+            Membership.objects.create(user=user, organization=self.organization, role=role)
+            self.people[role] = caller(user)
+        for kind, limit in (("allowance", 2_000_000), ("limit", 8_000_000)):
+            rows.quota(project=self.project, partition=world.partition, kind=kind, limit=limit)
+        self.owner = self.people["member"].user
+        self.workload = self.work()
+        self.request = self.asked()
+        self.lease = self.leased()
+        self.placement = self.placed()
+        self.hold = self.placement.holds.get(mode="whole")
+        self.slice = self.hold.slice
+        self.usage = self.used()
+        self.alert = Alert.objects.create(
+            key=f"queue-wait-{name}", subject=f"workload:{self.workload.uid}", title="waits long"
+        )
+        self.event_id = record(
+            EventKind.WORKLOAD_EXPLAINED, self.workload, actor=SYSTEM, project=self.project
+        )
+        self.quota = Quota.objects.filter(project=self.project).first()
+        self.membership = Membership.objects.get(user=self.owner)
+
+    def work(self, **given: Any) -> Workload:
+        return rows.workload(
+            into=self.project, owner=self.owner, version=self.world.version, **given
+        )
+
+    def asked(self, **given: Any) -> Request:
+        return Request.objects.create(
+            **{
+                "project": self.project,
+                "requester": self.owner,
+                "template_version": self.world.version,
+                "need": self.world.version.need,
+                "duration_seconds": 3600,
+                "steps": ["lead"],
+                "state": "submitted",
+                "submitted_at": now(),
+            }
+            | given
+        )
+
+    def leased(self) -> Lease:
+        lead = self.people["lead"].user
+        request = self.asked(state="approved", decided_by=lead, decided_at=now())
+        return Lease.objects.create(
+            request=request,
+            project=self.project,
+            template_version=self.world.version,
+            need=self.world.version.need,
+            valid=(now(), now() + HOUR),
+        )
+
+    def placed(self) -> Placement:
+        """A workload that ran an hour on a whole card, and is over."""
+        done = self.work(
+            name="done", name_folded="done", state="succeeded", exit_code=0, ended_at=now()
+        )
+        start, end = now() - 2 * HOUR, now() - HOUR
+        attempt = Attempt.objects.create(
+            workload=done, number=1, node=self.world.node, state="ended", exit_code=0
+        )
+        placement = Placement.objects.create(
+            attempt=attempt,
+            partition=self.world.partition,
+            state="closed",
+            opened_at=start,
+            closed_at=end,
+        )
+        card = self.world.free_card()
+        cut = Slice.objects.create(
+            card=card,
+            mode="whole",
+            isolation="hardware",
+            profile="whole",
+            span=(0, 8),
+            lived=(start, None),
+            memory_mib=card.memory_mib,
+            compute_milli=1000,
+            equivalents_micro=1_000_000,
+            state="ready",
+        )
+        Hold.objects.create(
+            placement=placement,
+            slice=cut,
+            card=card,
+            node=self.world.node,
+            mode="whole",
+            isolation="hardware",
+            trust=self.project.trust_group_id,
+            fenced=True,
+            held=(start, end),
+            equivalents_micro=1_000_000,
+        )
+        return placement
+
+    def used(self) -> Usage:
+        attempt = self.placement.attempt
+        hour = self.hold.held.lower.replace(minute=0, second=0, microsecond=0)
+        return Usage.objects.create(
+            hold=self.hold,
+            hour=hour,
+            starts_at=self.hold.held.lower,
+            ends_at=hour + HOUR,
+            reserved_us=1_000_000,
+            organization=self.organization,
+            project=self.project,
+            owner=self.owner,
+            workload=attempt.workload,
+            attempt=attempt,
+            mode="whole",
+            price_class="standard",
+            equivalents_micro=1_000_000,
+            memory_mib=1,
+            compute_milli=1000,
+            cpu_milli=0,
+            ram_mib=0,
+            disk_mib=0,
+            currency="EUR",
+            amount_micro=7,
+            metered_at=now(),
+        )
+
+
+class World:
+    """The pool with two tenants; `own` is looked at, `other` must never show."""
+
+    def __init__(self) -> None:
+        self.partition = rows.partition(slug="a100", modes=["whole", "mig"])
+        self.version = rows.template()
+        self.node = rows.node(cards=4, name="node-a")
+        self._cards = iter(Card.objects.order_by("pk"))
+        admin = rows.user(username="root")
+        Membership.objects.create(user=admin, role="platform_admin")
+        self.admin = caller(admin)
+        self.own = Tenant(self, "vision")
+        self.other = Tenant(self, "speech")
+        self.price = Price.objects.create(
+            partition=self.partition, currency="EUR", rate_micro=1_900_000, valid=(now(), None)
+        )
+        self.join_token = JoinToken.objects.create(token_hash="0" * 64, expires_at=now() + HOUR)
+
+    def hold_card(self) -> Card:
+        return self.own.hold.card
+
+    def free_card(self) -> Card:
+        return next(self._cards)
+
+    def by(self, role: str) -> Caller:
+        """Somebody with that role as `own` sees it."""
+        if role == "platform_admin":
+            return self.admin
+        return self.other.people["member"] if role == "stranger" else self.own.people[role]
+
+    def job(self, **given: Any) -> dict[str, Any]:
+        """A body that may be submitted in `own`."""
+        return {
+            "project": "vision",
+            "template": self.version.template.slug,
+            "command": ["python", "train.py"],
+            "expected_seconds": 600,
+            **given,
+        }
