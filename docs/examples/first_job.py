@@ -20,6 +20,7 @@ from typing import Any
 
 MICRO = 1_000_000
 TEMPLATE = "finetune-20g-30"
+WHOLE_CARDS = "train-whole-card"
 PATIENCE_S = 120
 WORK = """
 import os, time
@@ -95,7 +96,7 @@ def main() -> int:
         project = people["member"]["project"]
         if not project:
             raise Failed("the member in the credentials file has no project")
-        asked_job(member, lead, project, given.template)
+        asked_job(member, lead, project)
         allowed_job(member, project, given.template)
     except Failed as failed:
         print(f"failed: {failed}", file=sys.stderr)
@@ -107,11 +108,11 @@ def main() -> int:
     return 0
 
 
-def asked_job(member: Portal, lead: Portal, project: str, template: str) -> None:
+def asked_job(member: Portal, lead: Portal, project: str) -> None:
     """A job larger than the allowance: it waits until the lead says yes."""
     cards = beyond_allowance(member, project)
     print(f"1. Ask for {cards} whole card(s), which is more than the allowance of {project}.")
-    job = submit(member, project, template, need={"whole": True, "parts": cards})
+    job = submit(member, project, WHOLE_CARDS, need={"parts": cards})
     expect(job["state"] == "awaiting_approval", f"the job should wait for a word: {job['state']}")
     request = job["request"]
     print(f"   job {job['uid']} waits for request {request}")
