@@ -98,7 +98,7 @@ class RunningStack:
         for pid in self.below():
             try:
                 line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ")
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):
                 continue
             if words in line.decode(errors="replace"):
                 found.append(pid)

@@ -17,7 +17,7 @@ from portal.up.refusal import Refused
 ASKED_TO_STOP = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 WATCHED = ASKED_TO_STOP | {signal.SIGCHLD}
 TURN = 0.1
-PROBE_FIRST, PROBE_LATER = 0.1, 2.0
+PROBE_FIRST, PROBE_LATER = 0.25, 3.0
 HURRY = 1.0
 TOO_OFTEN = 6
 TRIM_EVERY = 60.0

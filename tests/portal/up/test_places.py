@@ -25,7 +25,7 @@ def test_it_runs_as_an_ordinary_user_in_a_strange_deep_place_without_the_locale(
     closed.mkdir(mode=0o700)
     deep = closed / "数据 folder with spaces" / "/".join(["a rather long name for a folder"] * 6)
     stack = RunningStack(
-        *(deep, "--no-agent", "--web-workers", "2"),
+        *(deep, "--no-agent", "--first-run", "empty", "--web-workers", "2"),
         prefix=ORDINARY,
         LC_ALL="xx_YY.ISO-8859-99",
         LANG="xx_YY",
@@ -42,7 +42,7 @@ def test_engines_of_the_site_are_used_and_nothing_is_embedded(engines, tmp_path)
     engines.postgres.create_database("gpupool_site")
     url = engines.postgres.address("gpupool_site")
     stack = RunningStack(
-        tmp_path / "d", "--no-agent", DATABASE_URL=url, REDIS_URL=engines.valkey.address(60)
+        *(tmp_path / "d", "--no-agent"), DATABASE_URL=url, REDIS_URL=engines.valkey.address(60)
     ).ready()
     try:
         assert stack.health()["code"] == 200
