@@ -1,1 +1,1 @@
-"""Pure: recorded work through the live plan."""
+"""Recorded work through the live plan: simulate and what-if. Pure."""

@@ -49,6 +49,12 @@ class Words:
     where: dict[int, int] = field(default_factory=dict)
     memo: dict[object, Any] = field(default_factory=dict)
     layouts: list[Layout] = field(default_factory=list)
+    ticks: int = 0
+
+    def tick(self) -> int:
+        """A number never given before: marks a state that no copy has had."""
+        self.ticks += 1
+        return self.ticks
 
     def code(self, word: object) -> int:
         return self.codes.setdefault(word, len(self.codes))
@@ -66,7 +72,10 @@ class Words:
 
 @dataclass(slots=True)
 class NodeTable:
-    """Nodes as arrays, in the order of their ids. `busy` counts the holds on each."""
+    """Nodes as arrays, in the order of their ids.
+
+    `busy` counts the holds on each; `stamp` changes whenever anything on the node does.
+    """
 
     states: tuple[NodeState, ...]
     index: dict[int, int]
@@ -78,6 +87,7 @@ class NodeTable:
     offered: Flags
     single: Flags
     network: Ints
+    stamp: Ints
 
     def copy(self) -> "NodeTable":
         return replace(
@@ -88,6 +98,7 @@ class NodeTable:
             trust=self.trust.copy(),
             busy=self.busy.copy(),
             offered=self.offered.copy(),
+            stamp=self.stamp.copy(),
         )
 
 
@@ -178,6 +189,7 @@ class Board:
         table.compute[card] = stock.compute_milli
         table.memory[card] = stock.memory_mib
         table.count[card] = stock.soft_count
+        self.nodes.stamp[table.node[card]] = self.words.tick()
 
 
 def build(snapshot: Snapshot) -> Board:
@@ -240,6 +252,7 @@ def _nodes(snapshot: Snapshot, words: Words) -> NodeTable:
         offered=np.array([n.offered for n in states], dtype=np.bool_),
         single=np.array([n.shared_by_one_group for n in states], dtype=np.bool_),
         network=_ints(words.code(("network", n.network)) for n in states),
+        stamp=np.zeros(len(states), dtype=np.int64),
     )
 
 

@@ -18,6 +18,7 @@ from pool.scheduling.fit import (
 from pool.scheduling.model import HostPart, Placed, Policy, PriorityClass, Reason, Topology, Waiting
 from pool.scheduling.parts import Cutting, whole_cutting
 from pool.scheduling.quota import card_room, is_borrowed
+from pool.scheduling.score import fragments, node_deltas
 from pool.scheduling.shares import pick_shares
 from pool.scheduling.whole import pick_whole
 
@@ -135,9 +136,14 @@ def _host_only(board: Board, work: Waiting, partition: int) -> Placed | None:
     fine &= nodes_kept_away(board, work)
     if not fine.any():
         return None
-    cards = np.bincount(board.cards.node, minlength=len(nodes.states))
-    order = np.lexsort((np.arange(len(cards)), nodes.memory, nodes.cpu, cards))
-    node = next(int(i) for i in order if fine[i])
+    rows = np.flatnonzero(fine)
+    cards = np.bincount(board.cards.node, minlength=len(nodes.states))[rows]
+    waste = np.zeros(len(rows))
+    table = fragments(board)
+    if table is not None:
+        waste = node_deltas(board, table, work, rows, np.zeros(len(rows), dtype=np.int64))
+        cards = (cards > 0).astype(np.int64)
+    node = int(rows[np.lexsort((rows, nodes.memory[rows], nodes.cpu[rows], waste, cards))[0]])
     return Placed(
         workload=work.id, partition=partition, parts=(), hosts=(_host(board, work, node, 0),)
     )

@@ -11,6 +11,7 @@ from pool.scheduling.fit import Grants
 from pool.scheduling.grant import Grant
 from pool.scheduling.model import Policy, Rules, Topology, Waiting
 from pool.scheduling.parts import Cutting, mig_cutting, soft_cutting
+from pool.scheduling.score import fragments, share_deltas
 from pool.scheduling.take import clear, give
 from pool.scheduling.trial import Trial, trial_at
 
@@ -33,7 +34,7 @@ def pick_share(
         return None
     if mode is Mode.MIG:
         return _mig(board, work, rows, grants, policy, room)
-    row = int(rows[_soft_order(board, work, rows, grants, policy)[0]])
+    row = int(rows[_soft_order(board, work, rows, grants, mode, policy)[0]])
     granted = grants.by_kind[board.cards.kind[row]]
     return soft_cutting(board, row, granted) if isinstance(granted, Grant) else None
 
@@ -44,7 +45,9 @@ def _strength(board: Board, work: Waiting, rows: Ints) -> Ints:
     return -mine if heavy(work, board.snapshot.rules) else mine
 
 
-def _soft_order(board: Board, work: Waiting, rows: Ints, grants: Grants, policy: Policy) -> Ints:
+def _soft_order(
+    board: Board, work: Waiting, rows: Ints, grants: Grants, mode: Mode, policy: Policy
+) -> Ints:
     """Cards in use before untouched ones, then the tightest; the other way round for spread."""
     cards = board.cards
     kind = cards.kind[rows]
@@ -55,7 +58,12 @@ def _soft_order(board: Board, work: Waiting, rows: Ints, grants: Grants, policy:
     untouched = (cards.count[rows] == 0).astype(np.int64)
     if policy is Policy.SPREAD:
         untouched, left = -untouched, -left
-    return np.lexsort((rows, left, untouched, grants.micro[kind], _strength(board, work, rows)))
+    strength = _strength(board, work, rows)
+    table = fragments(board) if policy is Policy.FRAGMENTATION else None
+    if table is not None:
+        waste = share_deltas(board, table, work, rows, grants, mode)
+        return np.lexsort((rows, left, waste, strength))
+    return np.lexsort((rows, left, untouched, grants.micro[kind], strength))
 
 
 def _mig(

@@ -87,6 +87,7 @@ def _take_host(board: Board, host: HostPart, trust: int) -> None:
     board.nodes.disk[row] -= host.disk_mib
     board.nodes.busy[row] += 1
     board.nodes.trust[row] = trust
+    board.nodes.stamp[row] = board.words.tick()
 
 
 def release(board: Board, running: Running) -> None:
@@ -117,5 +118,6 @@ def _give_host(board: Board, row: int, host: HostPart) -> None:
     board.nodes.memory[row] += host.memory_mib
     board.nodes.disk[row] += host.disk_mib
     board.nodes.busy[row] -= 1
+    board.nodes.stamp[row] = board.words.tick()
     if board.nodes.busy[row] <= 0:
         board.nodes.trust[row] = FREE

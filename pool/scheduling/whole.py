@@ -9,16 +9,29 @@ from pool.scheduling.board import Board, Flags, Ints
 from pool.scheduling.fit import host_share
 from pool.scheduling.links import best_set
 from pool.scheduling.model import Policy, Topology, Waiting
+from pool.scheduling.score import fragments, node_deltas
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Free cards grouped by node and kind: a gang's cards are alike."""
+    """Free cards grouped by node and kind: a gang's cards are alike.
+
+    `rows` lists the cards cell after cell, from `starts`; `moves` is what giving a cell's cards
+    away would take.
+    """
 
     node: Ints
     kind: Ints
     count: Ints
-    members: tuple[Ints, ...]
+    moves: Ints
+    rows: Ints
+    starts: Ints
+
+    def members(self, cell: int) -> list[int]:
+        """The rows of one cell's cards, lowest first."""
+        first = int(self.starts[cell])
+        found: list[int] = self.rows[first : first + int(self.count[cell])].tolist()
+        return found
 
 
 def cells_of(board: Board, rows: Ints) -> Cells:
@@ -26,10 +39,9 @@ def cells_of(board: Board, rows: Ints) -> Cells:
     width = len(board.kinds)
     key = board.cards.node[rows] * width + board.cards.kind[rows]
     order = np.argsort(key, kind="stable")
-    keys, starts = np.unique(key[order], return_index=True)
-    members = tuple(np.split(rows[order], starts[1:])) if len(keys) else ()
-    counts = np.array([len(m) for m in members], dtype=np.int64)
-    return Cells(keys // width, keys % width, counts, members)
+    keys, starts, counts = np.unique(key[order], return_index=True, return_counts=True)
+    moves = np.add.reduceat(board.cards.whole[rows[order]], starts) if len(keys) else counts
+    return Cells(keys // width, keys % width, counts, moves, rows[order], starts)
 
 
 def pick_whole(board: Board, work: Waiting, rows: Ints, policy: Policy) -> tuple[int, ...] | None:
@@ -49,37 +61,41 @@ def _inside(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[
     parts = work.need.parts
     enough = cells.count >= parts
     if work.need.topology is Topology.LINKED:
-        groups = [_domains(board, m, parts) for m in cells.members]
+        groups = [_domains(board, cells.members(i), parts) for i in range(len(cells.node))]
         enough &= np.array([bool(group) for group in groups], dtype=np.bool_)
-    for i in _ranked(board, cells, enough, policy):
-        members = cells.members[i].tolist()
+    for i in _ranked(board, work, cells, enough, policy):
+        members = cells.members(i)
         if work.need.topology is Topology.LINKED:
             members = min(groups[i], key=lambda group: (len(group), group))
         return best_set(board, members, parts)
     return None
 
 
-def _domains(board: Board, members: Ints, parts: int) -> list[list[int]]:
+def _domains(board: Board, members: Sequence[int], parts: int) -> list[list[int]]:
     """The NVLink domains of one node that have enough of these cards free."""
     found: dict[int, list[int]] = {}
-    for row in members.tolist():
+    for row in members:
         found.setdefault(int(board.cards.domain[row]), []).append(row)
     return [group for group in found.values() if len(group) >= parts]
 
 
-def _ranked(board: Board, cells: Cells, fine: Flags, policy: Policy) -> list[int]:
-    """Cells in order of liking: strong cards first, then the fullest node (or the emptiest)."""
+def _ranked(board: Board, work: Waiting, cells: Cells, fine: Flags, policy: Policy) -> list[int]:
+    """Cells in order of liking: strong cards, least made useless, fullest node (or emptiest)."""
     strength = np.array([kind.strength for kind in board.kinds], dtype=np.int64)
-    moves = np.array([int(board.cards.whole[m].sum()) for m in cells.members], dtype=np.int64)
     room = -cells.count if policy is Policy.SPREAD else cells.count
-    order = np.lexsort((cells.node, moves, room, -strength[cells.kind]))
-    return [int(i) for i in order if fine[i]]
+    table = fragments(board) if policy is Policy.FRAGMENTATION else None
+    waste = np.zeros(len(cells.node))
+    if table is not None:
+        waste[fine] = node_deltas(board, table, work, cells.node[fine], cells.kind[fine])
+    order = np.lexsort((cells.node, cells.moves, room, waste, -strength[cells.kind]))
+    kept: list[int] = order[fine[order]].tolist()
+    return kept
 
 
 def _spread(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[int, ...] | None:
     chosen: dict[int, int] = {}
-    for i in _ranked(board, cells, cells.count > 0, policy):
-        chosen.setdefault(int(cells.node[i]), best_set(board, cells.members[i].tolist(), 1)[0])
+    for i in _ranked(board, work, cells, cells.count > 0, policy):
+        chosen.setdefault(int(cells.node[i]), best_set(board, cells.members(i), 1)[0])
     rows = list(chosen.values())[: work.need.parts]
     return tuple(rows) if len(rows) == work.need.parts else None
 
@@ -91,7 +107,7 @@ def _across(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[
     for kind, network in sorted(set(zip(cells.kind.tolist(), networks.tolist(), strict=True))):
         here = (cells.kind == kind) & (networks == network)
         cap = max(sizes[kind, node] for node in cells.node[here].tolist())
-        order = [i for i in _ranked(board, cells, here, policy)]
+        order = [i for i in _ranked(board, work, cells, here, policy)]
         found = _fill(board, work, cells, order, cap)
         if found is not None:
             return found
@@ -122,7 +138,7 @@ def _fill(
         if len(able) < times:
             return None
         for i in able[:times]:
-            chosen += best_set(board, cells.members[i].tolist(), count)
+            chosen += best_set(board, cells.members(i), count)
             used.add(int(cells.node[i]))
     return tuple(sorted(chosen))
 
