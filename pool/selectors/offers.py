@@ -13,11 +13,15 @@ from nodeagent.protocol.vocabulary import MODE_ISOLATION, Isolation, Mode
 from pool.carving.recommend import MICRO_WHOLE, Asker, Offer, Option, recommend
 from pool.carving.sizes import CardSize
 from pool.lifecycle.cards import CardState
+from pool.lifecycle.roles import QuotaUnit
 from pool.models.cards import Card
 from pool.models.partitions import Partition
 from pool.rules.needs import Need, isolated_enough
 from pool.rules.needs import partial as need_from
 from pool.scheduling.needs import ask_of, modes_of
+
+Asked = Mapping[tuple[str, str], int]
+"""(card label or empty, unit) to how much: what quota rows count."""
 
 TOGETHER = frozenset({"node", "linked"})
 """Topologies whose parts all lie on one node."""
@@ -146,3 +150,26 @@ def biggest_host(*, partitions: Iterable[Partition]) -> int:
     rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
     found = rows.aggregate(most=Max(F("node__cpu_milli")))["most"]
     return int(found or 0)
+
+
+def asked_where(
+    *, need: Need, copies: int, options: Iterable[PlacedOption], partitions: Iterable[Partition]
+) -> list[tuple[Partition, Asked]]:
+    """The partitions that could hold it with what it asks there at the least, in their order.
+
+    It asks of the rows of its kind of card, and of rows for all cards of the partition alike.
+    """
+    if need.parts == 0:
+        cpu = (need.cpu_milli or 0) * copies
+        return [(p, {("", QuotaUnit.CPU_MILLI): cpu}) for p in partitions]
+    found: dict[int, tuple[Partition, Asked, int]] = {}
+    for one in options:
+        micro = one.micro(need) * copies
+        if one.holds(need) and (
+            one.partition.pk not in found or micro < found[one.partition.pk][2]
+        ):
+            unit = str(QuotaUnit.CARDS_MICRO)
+            asked = {(one.option.label, unit): micro, ("", unit): micro}
+            found[one.partition.pk] = (one.partition, asked, micro)
+    ordered = sorted(found.values(), key=lambda item: (item[0].rank, item[0].pk))
+    return [(partition, asked) for partition, asked, _ in ordered]

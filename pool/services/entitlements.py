@@ -1,15 +1,11 @@
 """What a request or lease takes from entitlement rows: leases plus pending, at every level."""
 
-from collections.abc import Iterable
-
 from pool.errors import Impossible, QuotaExceeded
-from pool.lifecycle.roles import QuotaKind, QuotaUnit
+from pool.lifecycle.roles import QuotaKind
 from pool.models.partitions import Partition
 from pool.models.tenants import Organization, Project
-from pool.rules.needs import Need
-from pool.selectors.offers import PlacedOption
+from pool.selectors.offers import Asked
 from pool.services.levels import (
-    Asked,
     Taken,
     level_give_back,
     level_lock,
@@ -17,29 +13,6 @@ from pool.services.levels import (
     level_take,
     level_tenant,
 )
-
-
-def asked_where(
-    *, need: Need, copies: int, options: Iterable[PlacedOption], partitions: Iterable[Partition]
-) -> list[tuple[Partition, Asked]]:
-    """The partitions that could hold it with what it asks there at the least, in their order.
-
-    It asks of the rows of its kind of card, and of rows for all cards of the partition alike.
-    """
-    if need.parts == 0:
-        cpu = (need.cpu_milli or 0) * copies
-        return [(p, {("", QuotaUnit.CPU_MILLI): cpu}) for p in partitions]
-    found: dict[int, tuple[Partition, Asked, int]] = {}
-    for one in options:
-        micro = one.micro(need) * copies
-        if one.holds(need) and (
-            one.partition.pk not in found or micro < found[one.partition.pk][2]
-        ):
-            unit = str(QuotaUnit.CARDS_MICRO)
-            asked = {(one.option.label, unit): micro, ("", unit): micro}
-            found[one.partition.pk] = (one.partition, asked, micro)
-    ordered = sorted(found.values(), key=lambda item: (item[0].rank, item[0].pk))
-    return [(partition, asked) for partition, asked, _ in ordered]
 
 
 def entitlement_take(*, project: Project, wanted: list[tuple[Partition, Asked]]) -> list[Taken]:

@@ -22,8 +22,7 @@ from pool.models.tenants import Organization, Project
 from pool.models.users import User
 from pool.rules.needs import from_mapping
 from pool.rules.quotas import ceiling_of, over_by
-from pool.selectors.offers import options_for
-from pool.services.entitlements import asked_where
+from pool.selectors.offers import asked_where, options_for
 from pool.services.levels import Taken
 from pool.services.moves import locked
 from pool.wake import round_wanted

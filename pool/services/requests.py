@@ -25,7 +25,8 @@ from pool.rules.needs import changed, to_mapping
 from pool.rules.requests import request_problems
 from pool.rules.workloads import comment_problem
 from pool.selectors.memberships import standing
-from pool.services.entitlements import asked_where, entitlement_give_back, entitlement_take
+from pool.selectors.offers import asked_where
+from pool.services.entitlements import entitlement_give_back, entitlement_take
 from pool.services.moves import locked, move
 from pool.services.queue import workloads_withdrawn
 from pool.services.refusals import refuse, refusing

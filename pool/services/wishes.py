@@ -18,8 +18,7 @@ from pool.models.users import User
 from pool.rules.access import Door, usable
 from pool.rules.needs import Need, from_mapping, merged
 from pool.rules.problems import Problem
-from pool.selectors.offers import PlacedOption, biggest_host, options_for
-from pool.services.entitlements import asked_where
+from pool.selectors.offers import PlacedOption, asked_where, biggest_host, options_for
 from pool.services.refusals import refuse, refusing
 
 WHY = {

@@ -206,6 +206,7 @@ def test_more_cores_than_any_machine_has_are_refused(world):
         submit(world, world.cpu, need={"cpu_milli": 128_001})
 
 
+@pytest.mark.handmade_books
 def test_a_need_above_the_limit_itself_is_refused_and_one_within_waits(world):
     make.allowance(world.project, world.partition, 8)
     limit = make.quota(world.organization, world.partition, 2)
@@ -247,6 +248,7 @@ def test_waiting_work_is_cancelled_at_once_and_twice_is_once(world):
     assert Event.objects.filter(kind="workload.moved").count() == 1
 
 
+@pytest.mark.handmade_books
 def test_running_work_stops_with_a_reason_and_a_deadline(world):
     make.allowance(world.project, world.partition, 1)
     workload = submit(world)
