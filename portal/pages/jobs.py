@@ -136,7 +136,7 @@ def new(request: HtmxRequest) -> HttpResponse:
         made = _submit(request, form)
         if made is not None:
             return go(request, reverse("workload", args=[made.uid]))
-    context = {"form": form, "standing": request.standing, "answer": _answer(form)}
+    context = {"form": form, "standing": request.standing, "answer": _answer(form), "job": True}
     return render(request, "pages/workloads/new.html", context, status=422 if bound else 200)
 
 
