@@ -1,7 +1,8 @@
 # The words of this project; `make up` runs the whole stack, `make test` checks everything.
 # Paths stay relative: the project may lie in a folder with spaces.
 .DEFAULT_GOAL := help
-.PHONY: help up test test-pure flows bench check docs messages static tools clean
+.PHONY: help up test test-pure flows bench check lint format types floors pages migrations
+.PHONY: docs messages static tools clean
 SHELL := /bin/sh
 
 VENV := .venv
@@ -58,12 +59,25 @@ messages: $(CATALOGUES)
 tools:
 	@$(or $(PYTHON),python3) -m tests.tools
 
-check: $(VENV)/.dev
+check: lint format types floors pages migrations
+
+lint: $(VENV)/.dev
 	$(PY) -m ruff check .
+
+format: $(VENV)/.dev
 	$(PY) -m ruff format --check .
+
+types: $(VENV)/.dev
 	$(PY) -m mypy .
+
+floors: $(VENV)/.dev
 	$(PY) -c 'import sys; from importlinter import cli; sys.exit(cli.lint_imports())'
+
+pages: $(VENV)/.dev
 	$(PY) -m djlint templates --check --lint --quiet
+
+# No database is asked: the models are compared with the migrations' own state.
+migrations: $(VENV)/.dev
 	DJANGO_SETTINGS_MODULE=portal.settings.test DATABASE_URL=postgresql://none@127.0.0.1:1/none \
 		$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
