@@ -64,11 +64,33 @@ class IllegalMove(PoolError):
     text = _("A %(noun)s that is %(state)s cannot become %(then)s.")
 
 
+_PLAIN_UNITS: dict[str, tuple[int, Any]] = {
+    "cards_micro": (1_000_000, _("cards")),
+    "memory_mib": (1024, _("GiB of card memory")),
+    "compute_milli": (1000, _("cards' worth of compute")),
+    "card_seconds": (3600, _("card-hours")),
+    "cpu_milli": (1000, _("cores")),
+    "ram_mib": (1024, _("GiB of memory")),
+    "disk_mib": (1024, _("GiB of disk")),
+    "workloads": (1, _("workloads")),
+}
+"""What people call a quota's unit, and how many of it make one."""
+
+
 class QuotaExceeded(PoolError):
     """A limit would be passed; detail: tenant, unit, limit, held, asked."""
 
     code = "quota_exceeded"
-    text = _("%(tenant)s may hold %(limit)s of %(unit)s, holds %(held)s, and this asks %(asked)s.")
+    text = _("%(tenant)s may hold %(limit)s %(unit)s, holds %(held)s, and this asks %(asked)s.")
+
+    def __str__(self) -> str:
+        unit = str(self.detail.get("unit", ""))
+        factor, word = _PLAIN_UNITS.get(unit, (1, unit))
+        shown = {
+            name: f"{self.detail.get(name, 0) / factor:.2f}".rstrip("0").rstrip(".")
+            for name in ("limit", "held", "asked")
+        }
+        return str(self.text) % {**self.detail, **shown, "unit": word}
 
 
 class Stale(PoolError):
