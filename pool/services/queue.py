@@ -25,6 +25,7 @@ def workloads_let_in(*, rows: Iterable[Workload], lease: Lease, actor: Actor) ->
                 "entitlement": "lease",
                 "need": lease.need,
                 "queued_at": now(),
+                "not_before": lease.valid.lower if lease.valid.lower > now() else None,
             },
             told={"lease": lease.uid},
         )
