@@ -186,9 +186,10 @@ class Agent:
 
     async def _act_once(self) -> float:
         """Returns seconds until a step that waits may be tried again."""
-        wish = self.wish.desired
-        self._forget_closed()
+        self._forget(self.wish.desired.closed)
         found = await self.found()
+        # Read after what was found, with no wait between: what is forgotten is in no later wish.
+        wish = self.wish.desired
         wanted = steps(wish, found)
         waits = [PULL_EVERY_S]
         untried = False
@@ -221,11 +222,17 @@ class Agent:
             self._running.pop(step, None)
             self._on_change()
 
-    def _forget_closed(self) -> None:
-        """Ends that the books have: their folders go once all output is handed in."""
-        for attempt in self.wish.desired.closed:
+    def _forget(self, closed: tuple[str, ...]) -> None:
+        """Ends that the books have: their folders go once all output is handed in.
+
+        Not while the wish in force still lists the attempt: forgotten, it would be run again.
+        """
+        listed = {work.attempt for work in self.wish.desired.work}
+        for attempt in closed:
             record = self.runner.records.get(attempt)
-            if record is not None and record.clean and not self.logs.pending(record):
+            if record is None or attempt in listed:
+                continue
+            if record.clean and not self.logs.pending(record):
                 self.runner.forget(attempt)
 
     async def found(self) -> Found:
@@ -271,10 +278,7 @@ class Agent:
         taken = await self.link.report(report)
         self._answered(asked)
         self._outcomes = [one for one in self._outcomes if one not in told]
-        for attempt in taken.closed:
-            record = self.runner.records.get(attempt)
-            if record is not None and record.clean and not self.logs.pending(record):
-                self.runner.forget(attempt)
+        self._forget(taken.closed)
         if taken.wake:
             self._pull.set()
 
