@@ -14,6 +14,8 @@ from pool.events import Actor
 from pool.lifecycle.requests import RequestState
 from pool.models.requests import Request
 from pool.rules.approval import may_decide
+from pool.selectors.consequences import consequences_of
+from pool.selectors.records import record_of
 from pool.selectors.requests import approval_list, comment_list, decided_list, request_list
 from pool.services.decisions import (
     UNDO_SECONDS,
@@ -155,6 +157,8 @@ def _pane(request: HtmxRequest, one: Request) -> dict[str, Any]:
         "comments": comment_list(request=one),
         "form": DecisionForm(initial=_as_asked(one)),
         "answer": _answer(one) if waits else None,
+        "consequences": consequences_of(request=one, standing=request.standing) if waits else None,
+        "record": record_of(user=one.requester) if waits else None,
     }
 
 

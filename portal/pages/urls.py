@@ -28,6 +28,7 @@ urlpatterns = [
     path("workloads/judged/", jobs.judged, name="workload-judged"),
     path("workloads/<str:uid>/", workloads.detail, name="workload"),
     path("workloads/<str:uid>/stop/", workloads.stop, name="workload-stop"),
+    path("workloads/<str:uid>/usage/", workloads.usage, name="workload-usage"),
     path("workloads/<str:uid>/log/", workloads.log, name="workload-log"),
     path("requests/", requests.index, name="requests"),
     path("requests/new/", requests.new, name="request-new"),

@@ -62,6 +62,19 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
     return render(request, "pages/workloads/detail.html", context)
 
 
+@page("GET")
+def usage(request: HtmxRequest, uid: str) -> HttpResponse:
+    """The measurements of the newest attempt alone, asked again while it runs."""
+    workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
+    attempts = list(attempt_list(workload=workload))
+    context = {
+        "workload": workload,
+        "ended": workload.state in ENDED,
+        "series": usage_series(attempts[0], workload, _holds(attempts)) if attempts else {},
+    }
+    return render(request, "pages/workloads/_usage.html", context)
+
+
 @page("POST")
 @refusal_as_toast
 def stop(request: HtmxRequest, uid: str) -> HttpResponse:

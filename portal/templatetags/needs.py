@@ -8,6 +8,7 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from pool.models.requests import Request
+from pool.models.slices import Slice
 from pool.models.templates import Template
 from pool.rules.problems import Problem
 from portal.templatetags.units import gigabytes, mib, number, percent
@@ -171,6 +172,15 @@ def _with_labels(words: str, need: Mapping[str, Any]) -> str:
         if labels
         else words
     )
+
+
+@register.filter
+def place_words(one: Slice) -> str:
+    """Where a slice lies on its card's own axis."""
+    first, last = one.span.lower, one.span.upper - 1
+    if first == last:
+        return _("place %(n)d") % {"n": first}
+    return _("places %(first)d–%(last)d") % {"first": first, "last": last}
 
 
 REASONS = {

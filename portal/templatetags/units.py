@@ -111,6 +111,14 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
+def card_time(card_seconds: float) -> str:
+    """Card-seconds in the unit that fits."""
+    if card_seconds < 3600 / 10:
+        return gettext("%(n)s card-seconds") % {"n": _number(card_seconds, 1)}
+    return gettext("%(n)s card-hours") % {"n": _number(card_seconds / 3600, 2)}
+
+
+@register.filter
 def ran_seconds(run: Workload | Attempt) -> float | None:
     """How long a workload's last or an attempt's run took, once it has ended."""
     if run.started_at is None or run.ended_at is None:
@@ -173,6 +181,18 @@ def bar(value: int | None, limit: int | None, more: int = 0, label: str = "") ->
         taken,
         after,
     )
+
+
+@register.simple_tag
+def change_bar(before: int, after: int, limit: int) -> SafeString:
+    """What is taken of a limit now, and what would be on top of it."""
+    return bar(before, limit, max(0, after - before))
+
+
+@register.simple_tag
+def room_bar(before: int, after: int, total: int) -> SafeString:
+    """The same, told by what is left free before and after."""
+    return bar(total - before, total, before - after)
 
 
 UNITS = {

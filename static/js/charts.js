@@ -39,7 +39,17 @@
         };
     }
 
+    // One or two points still get a window of some minutes round them.
+    function span(points) {
+        const minute = 60000;
+        const first = new Date(points[0][0]).getTime();
+        const last = new Date(points[points.length - 1][0]).getTime();
+        const room = Math.max(0, 2 * minute - (last - first)) / 2;
+        return { min: first - room, max: last + room };
+    }
+
     function workload(series) {
+        const window = span(series.points);
         const accent = token("--gp-accent");
         const good = token("--gp-good");
         const memory = line(series.memory, 2, series.points, good, 1);
@@ -61,7 +71,7 @@
                 { left: 64, right: 16, top: 28, height: 96 },
                 { left: 64, right: 16, top: 168, height: 96 },
             ],
-            xAxis: [axis({ type: "time", gridIndex: 0, axisLabel: { show: false } }), axis({ type: "time", gridIndex: 1, axisLabel: { color: token("--gp-ink-3"), hideOverlap: true, formatter: clock.format } })],
+            xAxis: [axis({ type: "time", gridIndex: 0, axisLabel: { show: false }, min: window.min, max: window.max }), axis({ type: "time", gridIndex: 1, min: window.min, max: window.max, axisLabel: { color: token("--gp-ink-3"), hideOverlap: true, formatter: clock.format } })],
             yAxis: [
                 axis({ gridIndex: 0, name: series.busy + " (%)", nameTextStyle: { color: token("--gp-ink-3"), align: "left" }, min: 0, max: 100, interval: 50 }),
                 axis({ gridIndex: 1, name: series.memory + " (MiB)", nameTextStyle: { color: token("--gp-ink-3"), align: "left" }, min: 0, max: series.memory_cap || undefined, splitNumber: 2 }),
@@ -78,6 +88,12 @@
         if (!source || !kind || !window.echarts) {
             return;
         }
+        drawn.forEach(function (old, place) {
+            if (!place.isConnected) {
+                old.dispose();
+                drawn.delete(place);
+            }
+        });
         const chart = drawn.get(element) || window.echarts.init(element, null, { renderer: "svg" });
         drawn.set(element, chart);
         chart.setOption(kind(JSON.parse(source.textContent)), true);
@@ -114,6 +130,7 @@
 
     document.addEventListener("DOMContentLoaded", drawAll);
     document.addEventListener("gpupool:theme", drawAll);
+    document.addEventListener("htmx:afterSettle", drawAll);
     window.addEventListener("resize", function () {
         drawn.forEach(function (chart) {
             chart.resize();

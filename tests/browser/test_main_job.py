@@ -74,6 +74,6 @@ def test_a_running_job_is_seen_on_the_map_and_stopped_by_its_owner(person, house
     chart = member.open("/map/")
     expect(chart.locator("svg .gp-box-ours").first).to_be_visible(timeout=SOON)
     page = member.open(f"/workloads/{uid}/")
-    page.click("main >> text=Stop")
-    page.click("#confirm >> text=Stop it")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("button", name="Stop it").click()
     expect(state).to_have_attribute("data-state", "cancelled", timeout=LATER)
