@@ -66,12 +66,16 @@ class RunningStack:
 
     def ready(self, *, seconds: float = 120.0) -> "RunningStack":
         """Return when it has printed its address."""
-        until(
-            lambda: "Ready:" in self.said or self.process.poll() is not None,
-            seconds=seconds,
-            what="the stack is ready",
-        )
-        assert self.process.poll() is None, self.said
+        try:
+            until(
+                lambda: "Ready:" in self.said or self.process.poll() is not None,
+                seconds=seconds,
+                what="the stack is ready",
+            )
+            assert self.process.poll() is None, self.said
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def health(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 from portal.up.refusal import Refused
 
 SOCKET_PATH_LIMIT = 107
+SOCKET_FOLDER = "gp-"
 LONGEST_SOCKET_NAME = ".s.PGSQL.5432"
 
 
@@ -25,9 +26,11 @@ def socket_folder() -> Path:
     for base in [*asked, "/run", "/dev/shm", "/var/tmp"]:  # noqa: S108 - mkdtemp makes them private
         if not base or not os.access(base, os.W_OK | os.X_OK):
             continue
-        length = len(os.fsencode(base)) + len("/gp-12345678/") + len(LONGEST_SOCKET_NAME)
+        length = (
+            len(os.fsencode(base)) + len(f"/{SOCKET_FOLDER}12345678/") + len(LONGEST_SOCKET_NAME)
+        )
         if length <= SOCKET_PATH_LIMIT:
-            return Path(tempfile.mkdtemp(prefix="gp-", dir=base))
+            return Path(tempfile.mkdtemp(prefix=SOCKET_FOLDER, dir=base))
     raise Refused(
         "No folder for unix sockets: XDG_RUNTIME_DIR and TMPDIR are too long (a socket's path ends"
         f" at {SOCKET_PATH_LIMIT} bytes) or not writable. Set TMPDIR to a short folder."

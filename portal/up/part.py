@@ -37,7 +37,7 @@ class Part:
     account: Account = field(default_factory=Account)
     before: Callable[[], None] = lambda: None
     farewell: signal.Signals = signal.SIGTERM
-    death: signal.Signals = signal.SIGTERM
+    death: signal.Signals = signal.SIGKILL
     grace: float = 10.0
     keep_open: tuple[int, ...] = ()
     umask: int = 0o077

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 from portal.settings.env import ROOT
 from portal.up.account import needs_another
-from portal.up.folders import DataFolder, socket_folder, write_private
+from portal.up.folders import SOCKET_FOLDER, DataFolder, socket_folder, write_private
 from portal.up.options import Options
 from portal.up.part import Part
 from portal.up.postgres import Postgres
@@ -52,6 +53,7 @@ class Stack:
             "web": _bound(options.host, options.port),
             "gateway": _bound(options.host, options.port + 1),
         }
+        _forget_sockets(folder)
         sockets = socket_folder()
         postgres = valkey = None
         if not os.environ.get("DATABASE_URL"):
@@ -73,7 +75,8 @@ class Stack:
 
     def _write_connection(self) -> None:
         words = self.folder.words()
-        known = {"secret_key": words["secret_key"], "health_token": words["health_token"]}
+        known = {name: words[name] for name in ("secret_key", "health_token")}
+        known["sockets"] = str(self.sockets)
         if self.postgres:
             known["database_url"] = self.postgres.url
         if self.valkey:
@@ -238,10 +241,17 @@ class Stack:
             command=command,
             well=lambda: all(self.health.heard(node, since=begun[0]) for node in nodes),
             before=lambda: begun.__setitem__(0, time.monotonic()),
-            death=signal.SIGKILL,
             grace=20.0,
             umask=0o022,
         )
+
+
+def _forget_sockets(folder: DataFolder) -> None:
+    """A supervisor that was killed could not remove its folder of sockets."""
+    if folder.connection.exists():
+        left = json.loads(folder.connection.read_text(encoding="utf-8")).get("sockets", "")
+        if Path(left).name.startswith(SOCKET_FOLDER):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -140,7 +140,7 @@ def test_stop_leaves_no_process_and_no_socket_and_the_data_stay(stack):
     assert order[-2:] == ["valkey:", "postgres:"]
 
 
-def test_a_new_start_has_the_old_data_and_the_old_passwords(stack):
+def test_a_new_start_has_the_old_data_even_after_the_supervisor_was_killed(stack):
     assert stack.process.poll() is not None
     password = json.loads((stack.data / "credentials.json").read_text())[0]["password"]
     again = RunningStack(stack.data, "--no-agent").ready()
@@ -149,5 +149,17 @@ def test_a_new_start_has_the_old_data_and_the_old_passwords(stack):
         with psycopg.connect(url) as link:
             assert link.execute("SELECT count(*) > 0 FROM drill").fetchone() == (True,)
         assert password in again.said
+    except BaseException:
+        again.stop()
+        raise
+    below = again.below()
+    again.process.kill()
+    again.ended()
+    until(lambda: all(gone(pid) for pid in below), what="the kernel ended what the killed one ran")
+    sockets = Path(psycopg.conninfo.conninfo_to_dict(url)["host"])
+    third = RunningStack(stack.data, "--no-agent").ready()
+    try:
+        assert third.health()["code"] == 200
+        assert not sockets.exists()
     finally:
-        assert again.stop() == 0
+        assert third.stop() == 0
