@@ -10,16 +10,21 @@ Weights = tuple[float, ...]
 
 
 def even_weights(cut: Cut) -> Weights:
-    """Every profile that can exist at all is asked for equally often."""
-    live = [1.0 if capacity(cut, EMPTY, i) else 0.0 for i in range(len(cut.places))]
-    return tuple(w / (sum(live) or 1.0) for w in live)
+    """Every plain profile that can exist at all is asked for equally often."""
+    return demand_weights(cut, {})
 
 
-def demand_weights(cut: Cut, asked: Mapping[str, int]) -> Weights:
-    """Weights from recent demand by profile name, with one of each profile for the unseen."""
-    base = even_weights(cut)
+def demand_weights(cut: Cut, asked: Mapping[str, float]) -> Weights:
+    """Weights from recent demand by profile name, half of them spread evenly over all profiles.
+
+    The even half keeps room for what nobody has asked for lately; profiles with extra engines
+    count only where they were asked for.
+    """
+    total = sum(asked.values()) or 1.0
     seen = [
-        asked.get(profile.name, 0) + 1.0 if base[i] else 0.0
+        asked.get(profile.name, 0.0) / total + float("+" not in profile.name)
+        if capacity(cut, EMPTY, i)
+        else 0.0
         for i, profile in enumerate(cut.geometry.profiles)
     ]
     return tuple(s / (sum(seen) or 1.0) for s in seen)

@@ -1,39 +1,96 @@
 """The head's planned start, and what may slip in before it without delaying it."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pool.scheduling.board import Board
+from pool.scheduling.board import Board, Times, ends_s
 from pool.scheduling.calendar import forecast_s
-from pool.scheduling.model import Placed, PlannedStart, PriorityClass, Rules, Running, Waiting
+from pool.scheduling.model import (
+    Placed,
+    PlannedStart,
+    PriorityClass,
+    Rules,
+    Running,
+    Topology,
+    Waiting,
+)
 from pool.scheduling.offer import offer
+from pool.scheduling.stock import NEVER
 from pool.scheduling.take import release, take
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Who is next but has no room yet: when and where it starts if all ends as forecast."""
+    """Who is next but has no room yet: when and where it starts if all ends as forecast.
+
+    `left` is what each of its nodes then still has: CPU, memory, disk.
+    """
 
     work: Waiting
     start: PlannedStart
-    after: Board
-    """The board at that time, with the head on it."""
+    left: tuple[tuple[int, tuple[int, int, int]], ...]
 
 
 def plan_head(board: Board, work: Waiting) -> Head | None:
-    """The earliest time at which the work fits, as running work ends; None when it never does.
+    """The earliest time at which the work fits, as running work ends; None when it never does."""
+    running = sorted(
+        ((ends_s(board.snapshot, r), r.id, r) for r in board.snapshot.running), key=lambda e: e[:2]
+    )
+    quick = _quick_head(board, work, [(at, r) for at, _, r in running])
+    return quick or _searched_head(board, work, [(at, r) for at, _, r in running])
 
-    Work whose end is past or unknown is taken to end after the rule's unknown duration.
-    """
-    running = sorted(board.snapshot.running, key=lambda r: (_ends_s(board, r), r.id))
-    low, high = 1, len(running)
-    base, done = board.copy(), 0
+
+Ends = Sequence[tuple[float, Running]]
+
+
+def _quick_head(board: Board, work: Waiting, running: Ends) -> Head | None:
+    """Whole cards on one node: the node whose n-th card is free first, if nothing else binds."""
+    need = work.need
+    if not need.whole or need.topology is not Topology.NODE or not running:
+        return None
+    times = _card_times(board)
+    nodes = board.cards.node
+    order = np.lexsort((times, nodes))
+    first = np.searchsorted(nodes[order], np.arange(len(board.nodes.states)))
+    nth = first + need.parts - 1
+    exists = nth < len(order)
+    exists[exists] &= nodes[order[nth[exists]]] == np.flatnonzero(exists)
+    ready = np.full(len(first), np.inf)
+    ready[exists] = times[order[nth[exists]]]
+    at_s = float(ready.min(initial=np.inf))
+    if not np.isfinite(at_s):
+        return None
+    likely = {board.nodes.states[n].id for n in np.flatnonzero(ready == at_s).tolist()}
+    trial = board.copy()
+    for at, ended in running:
+        if at <= at_s and any(host[0] in likely for host in ended.hosts):
+            release(trial, ended)
+    placed = offer(trial, work)
+    return None if placed is None else _head(trial, work, placed, at_s)
+
+
+def _card_times(board: Board) -> Times:
+    """When each card is forecast to be free as a whole; never while something else holds it."""
+    cards = board.cards
+    free = cards.whole != NEVER
+    held = (cards.held > 0) & cards.offered
+    now = board.snapshot.now_s
+    times: Times = np.where(free, now, np.where(held, np.maximum(cards.ends, now), np.inf))
+    times[~cards.offered] = np.inf
+    return times
+
+
+def _searched_head(board: Board, work: Waiting, running: Ends) -> Head | None:
+    """The general answer: the fewest ends after which the work fits, found by halving."""
+    low, high, done = 1, len(running), 0
+    base = board
     found: tuple[int, Board, Placed] | None = None
     while low <= high:
         middle = (low + high) // 2
         trial = base.copy()
-        for ended in running[done:middle]:
+        for _, ended in running[done:middle]:
             release(trial, ended)
         placed = offer(trial, work)
         if placed is not None:
@@ -42,45 +99,41 @@ def plan_head(board: Board, work: Waiting) -> Head | None:
             base, done, low = trial, middle, middle + 1
     if found is None:
         return None
-    count, after, placed = found
-    take(after, work, placed)
-    at_s = _ends_s(board, running[count - 1])
-    return Head(work, _start(work, placed, at_s), after)
+    count, trial, placed = found
+    return _head(trial, work, placed, running[count - 1][0])
 
 
-def _start(work: Waiting, placed: Placed, at_s: float) -> PlannedStart:
-    return PlannedStart(
+def _head(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:
+    take(trial, work, placed)
+    nodes = trial.nodes
+    left = []
+    for host in placed.hosts:
+        row = nodes.index[host.node]
+        left.append((row, (int(nodes.cpu[row]), int(nodes.memory[row]), int(nodes.disk[row]))))
+    start = PlannedStart(
         workload=work.id,
         at_s=at_s,
         cards=frozenset(part.card for part in placed.parts),
         nodes=frozenset(host.node for host in placed.hosts),
     )
+    return Head(work, start, tuple(left))
 
 
-def _ends_s(board: Board, running: Running) -> float:
-    now, rules = board.snapshot.now_s, board.snapshot.rules
-    if running.ends_s is None:
-        return max(now, running.started_s + rules.unknown_duration_s)
-    return max(now, running.ends_s)
-
-
-def guarded(board: Board, heads: list[Head]) -> Board:
+def guarded(board: Board, heads: Iterable[Head]) -> Board:
     """The board without what the heads need: long work may start only on this one."""
     guard = board.copy()
+    nodes = guard.nodes
     for head in heads:
-        rows = [board.cards.index[card] for card in head.start.cards]
-        guard.cards.offered[rows] = False
-        nodes = [board.nodes.index[node] for node in head.start.nodes]
-        for mine, after in (
-            (guard.nodes.cpu, head.after.nodes.cpu),
-            (guard.nodes.memory, head.after.nodes.memory),
-            (guard.nodes.disk, head.after.nodes.disk),
-        ):
-            mine[nodes] = np.minimum(mine[nodes], after[nodes])
+        guard.cards.offered[[board.cards.index[card] for card in head.start.cards]] = False
+        for row, (cpu, memory, disk) in head.left:
+            nodes.cpu[row] = min(int(nodes.cpu[row]), cpu)
+            nodes.memory[row] = min(int(nodes.memory[row]), memory)
+            nodes.disk[row] = min(int(nodes.disk[row]), disk)
+            nodes.stamp[row] = guard.words.tick()
     return guard
 
 
-def ends_before(board: Board, work: Waiting, heads: list[Head]) -> bool:
+def ends_before(board: Board, work: Waiting, heads: Sequence[Head]) -> bool:
     """Whether the work is forecast to end before every head's planned start."""
     until = board.snapshot.now_s + forecast_s(work, board.snapshot.rules)
     return all(until <= head.start.at_s for head in heads)

@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.kinds import CardKind, kind_of
-from pool.scheduling.model import NodeState, PartitionState, Quota, SliceState, Snapshot
+from pool.scheduling.model import NodeState, PartitionState, Quota, Running, SliceState, Snapshot
 from pool.scheduling.stock import Layout, stock_of
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Times = npt.NDArray[np.float64]
 
 FREE = -1
 """The trust code of a card or node that nobody is on."""
@@ -35,6 +36,7 @@ _CHANGING = (
     "compute",
     "memory",
     "count",
+    "ends",
 )
 
 
@@ -104,7 +106,10 @@ class NodeTable:
 
 @dataclass(slots=True)
 class CardTable:
-    """Cards as arrays, ordered by node and id, so that a node's cards are one run."""
+    """Cards as arrays, ordered by node and id, so that a node's cards are one run.
+
+    `ends` is when the last of a card's holders is forecast to have left; the past when it has none.
+    """
 
     ids: Ints
     index: dict[int, int]
@@ -121,6 +126,7 @@ class CardTable:
     compute: Ints
     memory: Ints
     count: Ints
+    ends: Times
     pieces: list[tuple[SliceState, ...]]
     modes: list[Mode | None]
     links: list[dict[int, int]]
@@ -215,7 +221,17 @@ def build(snapshot: Snapshot) -> Board:
     for card, pieces in enumerate(cards.pieces):
         board.refresh(card)
         words.where.update((piece.id, card) for piece in pieces)
+    for running in snapshot.running:
+        rows = [words.where[s] for s in running.slices if s in words.where]
+        cards.ends[rows] = np.maximum(cards.ends[rows], ends_s(snapshot, running))
     return board
+
+
+def ends_s(snapshot: Snapshot, running: Running) -> float:
+    """When running work is forecast to end; the rule's unknown duration where nobody said."""
+    if running.ends_s is None:
+        return max(snapshot.now_s, running.started_s + snapshot.rules.unknown_duration_s)
+    return max(snapshot.now_s, running.ends_s)
 
 
 def _rows(kinds: tuple[CardKind, ...], cards: CardTable) -> dict[int, Ints]:
@@ -283,6 +299,7 @@ def _cards(
         compute=zero.copy(),
         memory=zero.copy(),
         count=zero.copy(),
+        ends=np.zeros(len(states), dtype=np.float64),
         pieces=_pieces(snapshot.slices, index),
         modes=[c.mode for c in states],
         links=[{index[p]: s for p, s in c.links if p in index} for c in states],

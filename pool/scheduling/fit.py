@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nodeagent.protocol.vocabulary import PLACED_MODES, Mode, WorkloadKind
+from pool.carving.sizes import FULL
 from pool.scheduling.board import NO_LAYOUT, SOFT_CODES, Board, Flags, Ints
 from pool.scheduling.calendar import kept_away
 from pool.scheduling.grant import Grant, grant, modes_for
@@ -161,22 +162,29 @@ def _profiled(board: Board, mode: Mode, rows: Ints, grants: Grants) -> Sieve:
 
 def _sums(board: Board, work: Waiting, partition: int, rows: Ints, grants: Grants) -> Sieve:
     """Class ceilings on the sum of a card; counted only where the partition has any."""
+    if any(c.scope is not CeilingScope.PER_WORKLOAD for c in ceilings_for(board, work, partition)):
+        room = ceiling_room(board, work, partition, rows)
+        yield Reason.CEILING, grants.compute[board.cards.kind[rows]] <= room
+
+
+def ceiling_room(board: Board, work: Waiting, partition: int, rows: Ints) -> Ints:
+    """How much more of each card's compute this work's class may take, in thousandths."""
     cards = board.cards
+    left = np.full(len(rows), FULL, dtype=np.int64)
+    mixed = np.array([kind.mixed for kind in board.kinds], dtype=np.bool_)[cards.kind[rows]]
     for ceiling in ceilings_for(board, work, partition):
         if ceiling.scope is CeilingScope.PER_WORKLOAD:
             continue
         used = np.array(
             [
                 sum(p.compute_milli for p in cards.pieces[row] if p.purpose in ceiling.purposes)
-                for row in rows
+                for row in rows.tolist()
             ],
             dtype=np.int64,
         )
-        over = used + grants.compute[cards.kind[rows]] > ceiling.compute_milli
-        if ceiling.scope is CeilingScope.CARD_SPLIT:
-            mixed = np.array([kind.mixed for kind in board.kinds], dtype=np.bool_)
-            over &= mixed[cards.kind[rows]]
-        yield Reason.CEILING, ~over
+        binds = mixed | (ceiling.scope is CeilingScope.CARD_SUM)
+        left = np.where(binds, np.minimum(left, ceiling.compute_milli - used), left)
+    return left
 
 
 def host_sieve(board: Board, work: Waiting, parts: int) -> Sieve:

@@ -19,7 +19,7 @@ from pool.scheduling.model import HostPart, Placed, Policy, PriorityClass, Reaso
 from pool.scheduling.parts import Cutting, whole_cutting
 from pool.scheduling.quota import card_room, is_borrowed
 from pool.scheduling.score import fragments, node_deltas
-from pool.scheduling.shares import pick_shares
+from pool.scheduling.shares import Hunt, pick_shares
 from pool.scheduling.whole import pick_whole
 
 
@@ -90,7 +90,7 @@ def _pick(
         chosen = pick_whole(board, work, rows, policy)
         return None if chosen is None else tuple(whole_cutting(board, row) for row in chosen)
     room = tuple(card_room(board, work, partition, kind.label) for kind in board.kinds)
-    return pick_shares(board, work, rows, grants, mode, policy, room)
+    return pick_shares(board, Hunt(work, partition, grants, mode, policy, room), rows)
 
 
 def _placed(board: Board, work: Waiting, partition: int, cuttings: Sequence[Cutting]) -> Placed:

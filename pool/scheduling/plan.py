@@ -32,6 +32,7 @@ class Round:
     waits: dict[int, Explanation] = field(default_factory=dict)
     heads: list[Head] = field(default_factory=list)
     failed: set[tuple[object, ...]] = field(default_factory=set)
+    tell: bool = True
 
     @property
     def full(self) -> bool:
@@ -43,10 +44,13 @@ def plan(snapshot: Snapshot) -> Plan:
     return plan_board(build(snapshot))
 
 
-def plan_board(board: Board) -> Plan:
-    """Decide one round on a board laid out before; it ends as if all had been committed."""
+def plan_board(board: Board, *, tell: bool = True) -> Plan:
+    """Decide one round on a board laid out before; it ends as if all had been committed.
+
+    Without `tell` nobody's wait is explained: a replay asks only who starts.
+    """
     queue = ranked(board)
-    decided = Round(board=board, guard=board)
+    decided = Round(board=board, guard=board, tell=tell)
     behind = [entry for entry in queue if not _start_or_block(decided, entry[0])]
     rules, now = board.snapshot.rules, board.snapshot.now_s
     if rules.backfill:
@@ -74,12 +78,14 @@ def _start_or_block(decided: Round, work: Waiting) -> bool:
         return False
     if _start(decided, board, work):
         return True
-    told = explain(board, work)
-    head = plan_head(board, work) if told.level is Level.BUSY and needs_head(work) else None
+    told = explain(board, work) if decided.tell else None
+    busy = told is None or told.level is Level.BUSY
+    head = plan_head(board, work) if busy and needs_head(work) else None
     if head is not None:
         decided.heads.append(head)
-        told = replace(told, starts_s=head.start.at_s)
-    decided.waits[work.id] = told
+    if told is not None:
+        starts_s = None if head is None else head.start.at_s
+        decided.waits[work.id] = replace(told, starts_s=starts_s)
     return True
 
 
@@ -89,8 +95,8 @@ def _slip_in(decided: Round, work: Waiting) -> None:
     room = decided.board if short else decided.guard
     if not decided.full and _start(decided, room, work, backfilled=True):
         return
-    told = explain(decided.board, work, decided.heads[0].start)
-    decided.waits[work.id] = told
+    if decided.tell:
+        decided.waits[work.id] = explain(decided.board, work, decided.heads[0].start)
 
 
 def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = False) -> bool:

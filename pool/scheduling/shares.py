@@ -1,13 +1,14 @@
 """Shares of a card: the MIG place or soft share that leaves most for later work."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nodeagent.protocol.vocabulary import Mode
-from pool.carving.sizes import profile_micro
+from pool.carving.sizes import profile_compute_milli, profile_micro
 from pool.scheduling.board import Board, Ints
-from pool.scheduling.fit import Grants
+from pool.scheduling.fit import Grants, ceiling_room
 from pool.scheduling.grant import Grant
 from pool.scheduling.model import Policy, Rules, Topology, Waiting
 from pool.scheduling.parts import Cutting, mig_cutting, soft_cutting
@@ -15,9 +16,23 @@ from pool.scheduling.score import fragments, share_deltas
 from pool.scheduling.take import clear, give
 from pool.scheduling.trial import Trial, trial_at
 
-NOWHERE = np.int64(1 << 40)
-Room = tuple[int, ...]
-"""The quota left on each kind of card, in millionths of a card."""
+NOWHERE = 1 << 40
+"""The size of what does not fit: larger than anything that does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hunt:
+    """What is looked for: shares for one workload, in one partition and mode.
+
+    `room` is the quota left for one part on each kind of card, in millionths of a card.
+    """
+
+    work: Waiting
+    partition: int
+    grants: Grants
+    mode: Mode
+    policy: Policy
+    room: tuple[int, ...]
 
 
 def heavy(work: Waiting, rules: Rules) -> bool:
@@ -26,16 +41,32 @@ def heavy(work: Waiting, rules: Rules) -> bool:
     return need.whole or (need.memory_gb or 0) >= rules.heavy_gb
 
 
-def pick_share(
-    board: Board, work: Waiting, rows: Ints, grants: Grants, mode: Mode, policy: Policy, room: Room
-) -> Cutting | None:
-    """One part on the best of these cards, or None. `room` is the quota left for one part."""
+def pick_shares(board: Board, hunt: Hunt, rows: Ints) -> tuple[Cutting, ...] | None:
+    """Every part of the work: on one node, or each on another node when it is to be spread."""
+    need = hunt.work.need
+    if need.parts == 1:
+        cutting = pick_share(board, hunt, rows)
+        return None if cutting is None else (cutting,)
+    if need.topology in (Topology.LINKED, Topology.WHOLE_NODES) and hunt.mode is Mode.MIG:
+        return None
+    hunt = replace(hunt, room=tuple(left // need.parts for left in hunt.room))
+    if need.topology is Topology.SPREAD:
+        return _apart(board, hunt, rows)
+    for node in np.unique(board.cards.node[rows]).tolist():
+        found = _together(board, hunt, rows[board.cards.node[rows] == node])
+        if found is not None:
+            return found
+    return None
+
+
+def pick_share(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
+    """One part on the best of these cards, or None."""
     if not len(rows):
         return None
-    if mode is Mode.MIG:
-        return _mig(board, work, rows, grants, policy, room)
-    row = int(rows[_soft_order(board, work, rows, grants, mode, policy)[0]])
-    granted = grants.by_kind[board.cards.kind[row]]
+    if hunt.mode is Mode.MIG:
+        return _mig(board, hunt, rows)
+    row = int(rows[_soft_order(board, hunt, rows)[0]])
+    granted = hunt.grants.by_kind[board.cards.kind[row]]
     return soft_cutting(board, row, granted) if isinstance(granted, Grant) else None
 
 
@@ -45,106 +76,73 @@ def _strength(board: Board, work: Waiting, rows: Ints) -> Ints:
     return -mine if heavy(work, board.snapshot.rules) else mine
 
 
-def _soft_order(
-    board: Board, work: Waiting, rows: Ints, grants: Grants, mode: Mode, policy: Policy
-) -> Ints:
-    """Cards in use before untouched ones, then the tightest; the other way round for spread."""
-    cards = board.cards
+def _soft_order(board: Board, hunt: Hunt, rows: Ints) -> Ints:
+    """Least made useless, where the demand is known; else cards in use first, then the tightest."""
+    cards, grants = board.cards, hunt.grants
     kind = cards.kind[rows]
     left = np.maximum(
         cards.compute[rows] - grants.compute[kind],
         (cards.memory[rows] - grants.memory[kind]) * 1000 // np.maximum(1, cards.memory[rows]),
     )
-    untouched = (cards.count[rows] == 0).astype(np.int64)
-    if policy is Policy.SPREAD:
-        untouched, left = -untouched, -left
-    strength = _strength(board, work, rows)
-    table = fragments(board) if policy is Policy.FRAGMENTATION else None
+    strength = _strength(board, hunt.work, rows)
+    table = fragments(board) if hunt.policy is Policy.FRAGMENTATION else None
     if table is not None:
-        waste = share_deltas(board, table, work, rows, grants, mode)
+        waste = share_deltas(board, table, hunt.work, rows, grants, hunt.mode)
         return np.lexsort((rows, left, waste, strength))
+    untouched = (cards.count[rows] == 0).astype(np.int64)
+    if hunt.policy is Policy.SPREAD:
+        untouched, left = -untouched, -left
     return np.lexsort((rows, left, untouched, grants.micro[kind], strength))
 
 
-def _mig(
-    board: Board, work: Waiting, rows: Ints, grants: Grants, policy: Policy, room: Room
-) -> Cutting | None:
+def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     """Least given, then reuse before cutting before re-carving, then the least loss of room."""
     cards = board.cards
     kind, layout = cards.kind[rows], cards.layout[rows]
     width = len(board.words.layouts) + 1
     keys, where = np.unique(kind * width + layout, return_inverse=True)
-    trials = [trial_at(board, int(k) // width, int(k) % width, grants.by_kind) for k in keys]
+    trials = [trial_at(board, int(k) // width, int(k) % width, hunt.grants.by_kind) for k in keys]
     table = np.array(
-        [_scores(board, int(k) // width, t, room) for k, t in zip(keys, trials, strict=True)],
+        [_scores(board, hunt, int(k) // width, t) for k, t in zip(keys, trials, strict=True)],
         dtype=np.int64,
     )[where]
+    over = table[:, 4] > ceiling_room(board, hunt.work, hunt.partition, rows)
+    size = np.where(over, NOWHERE, table[:, 0])
     untouched = (cards.held[rows] == 0).astype(np.int64)
-    if policy is Policy.SPREAD:
+    if hunt.policy is Policy.SPREAD:
         untouched = -untouched
-    entry = cards.entry[rows] + table[:, 2]
-    order = np.lexsort(
-        (
-            rows,
-            entry,
-            table[:, 3],
-            untouched,
-            table[:, 1],
-            table[:, 0],
-            _strength(board, work, rows),
-        )
-    )
+    moves = cards.entry[rows] + table[:, 2]
+    strength = _strength(board, hunt.work, rows)
+    order = np.lexsort((rows, moves, table[:, 3], untouched, table[:, 1], size, strength, over))
     best = int(order[0])
     trial = trials[where[best]]
-    if trial is None or table[best, 0] >= NOWHERE:
+    if trial is None or size[best] >= NOWHERE:
         return None
     return mig_cutting(board, int(rows[best]), trial)
 
 
-def _scores(board: Board, kind: int, trial: Trial | None, room: Room) -> tuple[int, int, int, int]:
-    """What is given, whether slices must go first, how many, and the loss in millionths."""
+def _scores(
+    board: Board, hunt: Hunt, kind: int, trial: Trial | None
+) -> tuple[int, int, int, int, int]:
+    """What is given, whether slices must go first, moves, loss in millionths, and compute."""
     geometry = board.kinds[kind].geometry(Mode.MIG)
     if trial is None or geometry is None:
-        return (int(NOWHERE), 0, 0, 0)
-    micro = profile_micro(geometry, geometry.profiles[trial.profile])
-    if micro > room[kind]:
-        return (int(NOWHERE), 0, 0, 0)
-    removed = len(trial.answer.removed)
-    made = len(trial.answer.added)
-    return (micro, int(removed > 0), removed + made, round(trial.loss * 1_000_000))
+        return (NOWHERE, 0, 0, 0, 0)
+    profile = geometry.profiles[trial.profile]
+    micro = profile_micro(geometry, profile)
+    if micro > hunt.room[kind]:
+        return (NOWHERE, 0, 0, 0, 0)
+    removed, made = len(trial.answer.removed), len(trial.answer.added)
+    loss = round(trial.loss * 1_000_000)
+    compute = profile_compute_milli(geometry, profile)
+    return (micro, int(removed > 0), removed + made, loss, compute)
 
 
-def pick_shares(
-    board: Board, work: Waiting, rows: Ints, grants: Grants, mode: Mode, policy: Policy, room: Room
-) -> tuple[Cutting, ...] | None:
-    """Every part of the work: on one node, or each on another node when it is to be spread."""
-    parts = work.need.parts
-    if parts == 1:
-        cutting = pick_share(board, work, rows, grants, mode, policy, room)
-        return None if cutting is None else (cutting,)
-    if work.need.topology in (Topology.LINKED, Topology.WHOLE_NODES) and mode is Mode.MIG:
-        return None
-    if work.need.topology is Topology.SPREAD:
-        return _apart(
-            board, work, rows, grants, mode, policy, tuple(left // parts for left in room)
-        )
-    for node in np.unique(board.cards.node[rows]).tolist():
-        mine = rows[board.cards.node[rows] == node]
-        found = _together(
-            board, work, mine, grants, mode, policy, tuple(left // parts for left in room)
-        )
-        if found is not None:
-            return found
-    return None
-
-
-def _apart(
-    board: Board, work: Waiting, rows: Ints, grants: Grants, mode: Mode, policy: Policy, room: Room
-) -> tuple[Cutting, ...] | None:
+def _apart(board: Board, hunt: Hunt, rows: Ints) -> tuple[Cutting, ...] | None:
     found: list[Cutting] = []
     left = rows
-    while len(found) < work.need.parts:
-        cutting = pick_share(board, work, left, grants, mode, policy, room)
+    while len(found) < hunt.work.need.parts:
+        cutting = pick_share(board, hunt, left)
         if cutting is None:
             return None
         found.append(cutting)
@@ -153,21 +151,18 @@ def _apart(
     return tuple(found)
 
 
-def _together(
-    board: Board, work: Waiting, rows: Ints, grants: Grants, mode: Mode, policy: Policy, room: Room
-) -> tuple[Cutting, ...] | None:
+def _together(board: Board, hunt: Hunt, rows: Ints) -> tuple[Cutting, ...] | None:
     """Part after part on one node's cards, tried on the board and taken back."""
     saved = {row: board.lift(row) for row in rows.tolist()}
     found: list[Cutting] = []
     try:
-        for _ in range(work.need.parts):
-            open_rows = rows[_still_open(board, rows.tolist(), grants, mode)]
-            cutting = pick_share(board, work, open_rows, grants, mode, policy, room)
+        for _ in range(hunt.work.need.parts):
+            cutting = pick_share(board, hunt, rows[_still_open(board, hunt, rows)])
             if cutting is None:
                 return None
             if cutting.move is not None:
                 clear(board, cutting.move)
-            give(board, cutting.part, work)
+            give(board, cutting.part, hunt.work)
             found.append(cutting)
     finally:
         for row, was in saved.items():
@@ -175,19 +170,20 @@ def _together(
     return tuple(found)
 
 
-def _still_open(board: Board, rows: Sequence[int], grants: Grants, mode: Mode) -> list[int]:
+def _still_open(board: Board, hunt: Hunt, rows: Ints) -> Sequence[int]:
     """Positions of the cards that still have room for one more part."""
-    cards = board.cards
+    cards, grants = board.cards, hunt.grants
+    ceilings = ceiling_room(board, hunt.work, hunt.partition, rows)
     found = []
-    for i, row in enumerate(rows):
+    for i, row in enumerate(rows.tolist()):
         kind = int(cards.kind[row])
-        if mode is Mode.MIG:
+        if hunt.mode is Mode.MIG:
             fine = trial_at(board, kind, int(cards.layout[row]), grants.by_kind) is not None
         else:
             fine = bool(
                 cards.memory[row] >= grants.memory[kind]
                 and cards.compute[row] >= grants.compute[kind]
             )
-        if fine:
+        if fine and grants.compute[kind] <= ceilings[i]:
             found.append(i)
     return found

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from pool.scheduling.board import FREE, Board
+from pool.scheduling.calendar import forecast_s
 from pool.scheduling.model import (
     CarveMove,
     HostPart,
@@ -22,9 +23,12 @@ def take(board: Board, work: Waiting, placed: Placed) -> None:
     for move in placed.moves:
         clear(board, move)
     taken: dict[str, int] = {}
+    until = board.snapshot.now_s + forecast_s(work, board.snapshot.rules)
     for part in placed.parts:
         give(board, part, work)
-        label = board.kinds[board.cards.kind[board.cards.index[part.card]]].label
+        row = board.cards.index[part.card]
+        board.cards.ends[row] = max(until, board.cards.ends[row])
+        label = board.kinds[board.cards.kind[row]].label
         taken[label] = taken.get(label, 0) + part.card_micro
     for host in placed.hosts:
         _take_host(board, host, board.words.code(("trust", work.trust)))
@@ -106,6 +110,7 @@ def vacate(board: Board, holder: int, rows: Iterable[int], hosts: Iterable[HostP
         board.cards.pieces[row] = pieces
         if not any(p.held_by is not None for p in pieces):
             board.cards.trust[row] = FREE
+            board.cards.ends[row] = 0.0
         board.refresh(row)
     for host in hosts:
         node = board.nodes.index.get(host.node)

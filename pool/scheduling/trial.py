@@ -9,11 +9,12 @@ import numpy as np
 from nodeagent.protocol.inventory import Geometry
 from nodeagent.protocol.vocabulary import Mode
 from pool.carving.geometry import cut_of
-from pool.carving.pack import Weights, even_weights, room
+from pool.carving.pack import Weights, demand_weights, room
 from pool.carving.plan import Piece, Recut, layout_of, recut
+from pool.carving.sizes import profiles_for
 from pool.scheduling.board import NO_LAYOUT, Board, Flags, Ints
-from pool.scheduling.grant import Grant
-from pool.scheduling.model import Reason
+from pool.scheduling.grant import Grant, ask_of
+from pool.scheduling.model import Need, Reason
 from pool.scheduling.stock import Layout
 
 
@@ -28,14 +29,13 @@ class Trial:
 
 @lru_cache(maxsize=65536)
 def try_layout(
-    geometry: Geometry, layout: Layout, profiles: tuple[int, ...], weights: Weights | None
+    geometry: Geometry, layout: Layout, profiles: tuple[int, ...], weights: Weights
 ) -> Trial | None:
     """The tightest profile that the layout has room for, with the fewest removals.
 
     The pieces in the answer are numbered from 0 in the layout's own order.
     """
     cut = cut_of(geometry)
-    weights = weights or even_weights(cut)
     pieces = [
         Piece(i, name, start, size, fixed, givable)
         for i, (name, start, size, fixed, givable) in enumerate(layout)
@@ -77,4 +77,31 @@ def trial_at(
     geometry = board.kinds[kind].geometry(Mode.MIG)
     if geometry is None or not isinstance(granted, Grant) or not granted.profiles:
         return None
-    return try_layout(geometry, board.words.layouts[layout], granted.profiles, None)
+    return try_layout(
+        geometry, board.words.layouts[layout], granted.profiles, weights_of(board, kind)
+    )
+
+
+def weights_of(board: Board, kind: int) -> Weights:
+    """How often each profile of this kind of card is asked for, by the recent demand."""
+    found: Weights | None = board.words.memo.get(("weights", kind))
+    if found is None:
+        geometry = board.kinds[kind].geometry(Mode.MIG)
+        assert geometry is not None
+        asked: dict[str, float] = {}
+        for demand in board.snapshot.demand:
+            name = _profile_for(board, kind, geometry, demand.need)
+            asked[name] = asked.get(name, 0.0) + demand.weight
+        asked.pop("", None)
+        found = demand_weights(cut_of(geometry), asked)
+        board.words.memo[("weights", kind)] = found
+    return found
+
+
+def _profile_for(board: Board, kind: int, geometry: Geometry, need: Need) -> str:
+    """The tightest profile that would meet the need on this kind of card; empty when none."""
+    if need.whole or not need.parts or (need.modes and Mode.MIG not in need.modes):
+        return ""
+    tolerance = board.snapshot.rules.compute_tolerance_milli
+    met = profiles_for(geometry, board.kinds[kind].size, ask_of(need), tolerance)
+    return geometry.profiles[met[0]].name if met else ""

@@ -90,6 +90,7 @@ def test_no_place_is_found_on_a_full_card():
 def test_demand_moves_the_weights_towards_what_is_asked_for():
     weights = demand_weights(A100, {"1g.10gb": 10})
     assert max(weights) == weights[A100.index("1g.10gb")]
+    assert weights[A100.index("1g.10gb+me")] == 0.0
     assert abs(sum(weights) - 1.0) < 1e-9
 
 

@@ -6,7 +6,15 @@ import pytest
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.check import check
-from pool.scheduling.model import Level, PartitionState, Policy, Reason, Topology
+from pool.scheduling.model import (
+    Ceiling,
+    CeilingScope,
+    Level,
+    PartitionState,
+    Policy,
+    Reason,
+    Topology,
+)
 from pool.scheduling.plan import plan
 from tests.builders import NOW, req, snapshot, whole
 from tests.pool.scheduling.worlds import settled
@@ -221,3 +229,26 @@ def test_work_on_hold_waits_with_its_own_words():
     )
     assert made.waits[1].detail == "waits for wl-7"
     assert {told.reason for told in made.waits.values()} == {Reason.HELD_BACK}
+
+
+def test_parts_on_one_card_stay_under_its_class_ceiling_together():
+    ceiling = Ceiling(
+        scope=CeilingScope.CARD_SUM, purposes=frozenset({"training"}), compute_milli=800
+    )
+    part = PartitionState(id=1, name="main", ceilings=(ceiling,))
+    world = snapshot().node("n1").card("L40S", modes=SOFT).have(partitions=(part,))
+    assert _planned(world.queue(req(1, share_milli=400, parts=2))).placed
+    told = _planned(world.queue(req(1, share_milli=450, parts=2))).waits[1]
+    assert told.level is not Level.ORDER
+
+
+def test_a_class_at_its_ceiling_gets_no_further_slice_of_the_card():
+    ceiling = Ceiling(
+        scope=CeilingScope.CARD_SUM, purposes=frozenset({"training"}), compute_milli=800
+    )
+    part = PartitionState(id=1, name="main", ceilings=(ceiling,))
+    world = snapshot().node("n1").card("A100-80GB").have(partitions=(part,))
+    world = _run(world, req(1, profile="4g.40gb"))
+    made = _planned(world.queue(req(3, profile="3g.40gb"), req(4, profile="1g.10gb")))
+    assert [p.workload for p in made.placed] == [4]
+    assert made.waits[3].reason is Reason.CEILING
