@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 from django.utils.translation import gettext
 
@@ -13,6 +13,7 @@ from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.requests import RequestState
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
+from pool.locks import ROUND
 from pool.models.leases import Lease
 from pool.models.partitions import Partition
 from pool.models.placements import Hold, Placement
@@ -76,6 +77,8 @@ def quota_set(
         "unit": unit,
         "kind": kind,
     }
+    if not Quota.objects.filter(**place).exists():
+        _starts_wait()
     row, made = Quota.objects.get_or_create(
         **place, defaults={"limit_value": limit, "ceiling": limit}
     )
@@ -137,6 +140,12 @@ def _misplaced(tenant: Organization | Project, kind: str, user: User | None) -> 
     if user is not None and of_organization:
         return {"user": gettext("A member's limit is within a project.")}
     return {}
+
+
+def _starts_wait() -> None:
+    """Work starts only under the round's lock: while it is ours, no start misses a new row."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ROUND])
 
 
 def _held_already(row: Quota) -> int:

@@ -247,11 +247,13 @@ def request_comment(*, request: Request, user: User, text: str, actor: Actor) ->
 def request_locked(*, request: Request) -> Request:
     """The request as it is now, its row locked.
 
+    Who decided is not joined: after a wait for the lock the join would still show the time before.
+
     Raises:
         NotYours: it does not exist any more.
     """
     rows = Request.objects.filter(pk=request.pk).select_related(
-        "project__organization", "requester", "decided_by", "template_version__template"
+        "project__organization", "requester", "template_version__template"
     )
     found = locked(rows)
     if not found:

@@ -296,7 +296,7 @@ def _between(
 
 def _locked(workload: Workload) -> Workload:
     rows = Workload.objects.filter(pk=workload.pk)
-    found = locked(rows.select_related("project", "owner", "template_version", "lease"))
+    found = locked(rows.select_related("project", "owner", "template_version"))
     if not found:
         raise NotYours
     return found[0]
