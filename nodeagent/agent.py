@@ -317,7 +317,8 @@ class Agent:
 async def pause_kept(event: asyncio.Event, seconds: float) -> None:
     """Wait for the event, at most so long, and leave it as it is."""
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 def together(agents: list[Agent]) -> Coroutine[None, None, None]:

@@ -86,8 +86,8 @@ class Executor:
         began = clock.boottime()
         reason = ""
         try:
-            async with self._lock(step):
-                await asyncio.wait_for(self._acts[step.kind](step, wish, found), CALL_LIMIT_S)
+            async with self._lock(step), asyncio.timeout(CALL_LIMIT_S):
+                await self._acts[step.kind](step, wish, found)
         except TimeoutError:
             reason = f"no answer within {CALL_LIMIT_S:g} s"
         except (DriverError, StartFailed, OSError) as failure:

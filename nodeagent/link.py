@@ -186,8 +186,10 @@ class Link:
 
 async def pause(event: asyncio.Event, seconds: float) -> bool:
     """Wait for the event, at most so long; True when it came. The event is cleared."""
+    # Not wait_for: before Python 3.12 it can lose a cancellation that meets the event.
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(event.wait(), seconds)
+        async with asyncio.timeout(seconds):
+            await event.wait()
     came = event.is_set()
     event.clear()
     return came

@@ -23,6 +23,8 @@ LEFTOVER_GRACE_S = 2.0
 """How long processes that the main one left behind may take to end after SIGTERM."""
 LEASE_LOOK_S = 1.0
 READ_BYTES = 65536
+RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""Signals that the interpreter or the shim ignores, and that the job must not."""
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -81,7 +83,6 @@ class Log:
 
     def __init__(self, folder: str, limit: int) -> None:
         self.folder = f"{folder}/log"
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self.segment_bytes = max(min(limit // 16, 1 << 20), 1024)
         self.keep = max(limit // self.segment_bytes - 1, 1)
         self.names: list[str] = []
@@ -104,9 +105,12 @@ class Log:
     def _turn(self) -> None:
         if self.handle >= 0:
             os.close(self.handle)
-        name = f"{self.folder}/{self.offset:020d}"
-        self.handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self.handle = -1
         self.filled = 0
+        name = f"{self.folder}/{self.offset:020d}"
+        with contextlib.suppress(OSError):
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            self.handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self.names.append(name)
         if len(self.names) > self.keep + 1:
             with contextlib.suppress(OSError):
@@ -159,7 +163,7 @@ def launch(spec: dict[str, Any]) -> tuple[int, int, str]:
             for source, target in ((null, 0), (out_write, 1), (out_write, 2)):
                 os.dup2(source, target)
             become(spec)
-            for number in (signal.SIGPIPE, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            for number in RESET:
                 signal.signal(number, signal.SIG_DFL)
             signal.set_wakeup_fd(-1)
             argv = spec["argv"]
@@ -372,7 +376,7 @@ def main() -> int:
     spec: dict[str, Any] = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 - from our own agent
     os.set_inheritable(spec["status_fd"], False)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # until it can be obeyed; the agent asks again
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    os.chdir("/")
     LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     if not claim(spec["folder"]):
         os.write(spec["status_fd"], b"taken\n")

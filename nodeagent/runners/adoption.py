@@ -30,7 +30,8 @@ def find(attempts: Path, node: str) -> list[Record]:
             continue
         name = records.folder_name(environment.get(ATTEMPT_LABEL, ""))
         known = found.get(name)
-        if known is None or known.workload == "" or not known.claimed:
+        whole = known is not None and known.workload and known.claimed
+        if not whole or known is None or known.started_at is None:
             found[name] = _rebuild(attempts / name, pid, environment)
     return list(found.values())
 

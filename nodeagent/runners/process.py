@@ -6,7 +6,6 @@ import marshal
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +26,9 @@ LIMITS = {"RLIMIT_NOFILE": 65536, "RLIMIT_NPROC": 8192, "RLIMIT_CORE": 0}
 MIB = 1024 * 1024
 NICE = 5
 """Jobs give way to the agent and the portal on a shared machine."""
+
+WORDS_FD = 3
+"""Where a shim finds the pipe on which it tells its agent that something is new on disk."""
 
 KILL_ROUNDS = 20
 KILL_PAUSE_S = 0.1
@@ -61,11 +63,11 @@ class ProcessRunner:
         if record.ended_at is not None or record.claimed:
             return
         try:
-            process, status = await asyncio.to_thread(self._spawn, record, order)
+            child, words = await asyncio.to_thread(self._spawn, record, order)
         except (OSError, NoAccount, ValueError) as failure:
             self.refuse(work, str(failure))
             raise StartFailed(str(failure)) from failure
-        watch = self._watch(record, process, status)
+        watch = self._watch(record, child, words)
         await watch.begun.wait()
         if record.reason == ExitReason.START_FAILED:
             raise StartFailed(record.message)
@@ -174,45 +176,50 @@ class ProcessRunner:
         self.records[record.attempt] = record
         return record
 
-    def _watch(
-        self, record: Record, process: subprocess.Popen[bytes] | None, status: int | None = None
-    ) -> Watch:
+    def _watch(self, record: Record, child: int | None, words: int | None = None) -> Watch:
         def on_change() -> None:
             if record.ended_at is not None:
                 self._watches.pop(record.attempt, None)
             self.changed()
 
-        watch = Watch(record, process, status, on_change)
+        watch = Watch(record, child, words, on_change)
         self._watches[record.attempt] = watch
         watch.open()
         return watch
 
-    def _spawn(self, record: Record, order: Order) -> tuple[subprocess.Popen[bytes], int]:
+    def _spawn(self, record: Record, order: Order) -> tuple[int, int]:
+        """Start the shim and hand it its order: (its pid, where its words come in)."""
         account = resolve(order.work.account)
         home = self._prepare(record, order.work, account)
-        status, theirs = os.pipe()
-        os.set_inheritable(theirs, True)
+        order_read, order_write = os.pipe()
+        words_read, words_write = os.pipe()
         try:
-            process = subprocess.Popen(  # noqa: S603 - our own script, no shell
+            pid = os.posix_spawn(
+                sys.executable,
                 [sys.executable, "-I", "-S", "-E", SHIM_FILE],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(theirs,),
-                start_new_session=True,
-                cwd="/",
-                env=adoption.labels(record, self._label),
+                adoption.labels(record, self._label),
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, order_read, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, words_write, WORDS_FD),
+                ],
+                setsid=True,
             )
+            spec = marshal.dumps(self._spec(record, order, account, home))
+            os.close(order_read)
+            order_read = -1
+            with os.fdopen(order_write, "wb") as pipe, contextlib.suppress(BrokenPipeError):
+                order_write = -1
+                pipe.write(spec)
         except OSError:
-            os.close(status)
+            os.close(words_read)
             raise
         finally:
-            os.close(theirs)
-        if process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.write(marshal.dumps(self._spec(record, order, account, home, theirs)))
-                process.stdin.close()
-        return process, status
+            for handle in (order_read, order_write, words_write):
+                if handle >= 0:
+                    os.close(handle)
+        return pid, words_read
 
     def _prepare(self, record: Record, work: WantedWork, account: Account) -> Path:
         """The job's private folders, its own and nobody else's."""
@@ -231,7 +238,7 @@ class ProcessRunner:
         return home
 
     def _spec(
-        self, record: Record, order: Order, account: Account, home: Path, status: int
+        self, record: Record, order: Order, account: Account, home: Path
     ) -> dict[str, object]:
         work = order.work
         limits = dict(LIMITS)
@@ -252,7 +259,7 @@ class ProcessRunner:
             "fence_s": order.fence_s if record.requeue else 0,
             "lease_at": order.lease_at,
             "lease": str(self._lease),
-            "status_fd": status,
+            "status_fd": WORDS_FD,
         }
 
     def _sweep(self, record: Record, shims_too: bool = False) -> None:

@@ -139,7 +139,8 @@ class NvmlDriver:
     async def _call(self, ask: Callable[[], T]) -> T:
         """Ask the library; one that hangs costs only its own answer."""
         try:
-            return await asyncio.wait_for(asyncio.to_thread(ask), CALL_LIMIT_S)
+            async with asyncio.timeout(CALL_LIMIT_S):
+                return await asyncio.to_thread(ask)
         except TimeoutError:
             raise Lost(f"no answer within {CALL_LIMIT_S:g} s") from None
         except pynvml.NVMLError as failure:

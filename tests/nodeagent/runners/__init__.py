@@ -1,0 +1,1 @@
+"""Runners with real processes."""
