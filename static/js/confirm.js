@@ -8,7 +8,7 @@
         dialog.querySelector("[data-confirm-text]").textContent = source.dataset.confirm;
         const yes = dialog.querySelector("[data-confirm-yes]");
         yes.textContent = source.dataset.confirmYes || yes.dataset.default;
-        const modal = window.bootstrap.Modal.getOrCreateInstance(dialog);
+        const modal = window.tabler.Modal.getOrCreateInstance(dialog);
         const fresh = yes.cloneNode(true);
         yes.replaceWith(fresh);
         fresh.addEventListener("click", function () {

@@ -54,7 +54,7 @@
     function help() {
         const dialog = document.getElementById("keyboard-help");
         if (dialog) {
-            window.bootstrap.Modal.getOrCreateInstance(dialog).show();
+            window.tabler.Modal.getOrCreateInstance(dialog).show();
         }
     }
 
