@@ -47,7 +47,7 @@ class NeedForm(forms.Form):
         help_text=_("Nominal, as in the card's name: 20 GB of an 80 GB card is a quarter of it."),
     )
     compute_percent = forms.IntegerField(
-        label=_("Compute (% of a card)"),
+        label=_("Compute (percent of a card)"),
         min_value=1,
         max_value=100,
         required=False,

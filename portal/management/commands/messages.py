@@ -55,10 +55,16 @@ class Command(BaseCommand):
 
 def current(path: Path) -> Catalog:
     """The catalogue as it is; obsolete messages are dropped."""
-    if not path.is_file():
-        return Catalog(locale="zh_Hans", project="gpupool", fuzzy=False)
-    with path.open("rb") as file:
-        return read_po(file, locale="zh_Hans", ignore_obsolete=True)
+    known = Catalog(locale="zh_Hans")
+    if path.is_file():
+        with path.open("rb") as file:
+            known = read_po(file, locale="zh_Hans", ignore_obsolete=True)
+    known.project, known.version, known.fuzzy = "gpupool", "1", False
+    known.header_comment = (
+        "# Simplified Chinese words of the pool, written by `manage.py messages`."
+    )
+    known.msgid_bugs_address = known.last_translator = known.language_team = "gpupool"
+    return known
 
 
 def extracted(root: Path) -> Catalog:
