@@ -68,7 +68,7 @@ def _quick_head(board: Board, work: Waiting, running: Ends) -> Head | None:
         if at <= at_s and any(host[0] in likely for host in ended.hosts):
             release(trial, ended)
     placed = offer(trial, work)
-    return None if placed is None else _head(trial, work, placed, at_s)
+    return None if placed is None else head_at(trial, work, placed, at_s)
 
 
 def _card_times(board: Board) -> Times:
@@ -100,10 +100,11 @@ def _searched_head(board: Board, work: Waiting, running: Ends) -> Head | None:
     if found is None:
         return None
     count, trial, placed = found
-    return _head(trial, work, placed, running[count - 1][0])
+    return head_at(trial, work, placed, running[count - 1][0])
 
 
-def _head(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:
+def head_at(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:
+    """The head with this place and time; `trial` is the board at that time, and is used up."""
     take(trial, work, placed)
     nodes = trial.nodes
     left = []

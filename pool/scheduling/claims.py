@@ -116,6 +116,7 @@ class Waiting:
     avoid: frozenset[int] = frozenset()
     checkpointed: bool = False
     preemptible: bool = False
+    interrupted: bool = False
     attempts: int = 0
 
 

@@ -99,6 +99,7 @@ class Rules:
     age_full_s: float = 86_400.0
     backfill: bool = True
     preemption: bool = True
+    notice_s: float = 60.0
     placements_per_round: int = 200
     unknown_duration_s: float = 86_400.0
 

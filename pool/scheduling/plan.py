@@ -2,11 +2,20 @@
 
 from dataclasses import dataclass, field, replace
 
-from pool.scheduling.backfill import Head, ends_before, guarded, needs_head, plan_head, slip_order
+from pool.scheduling.backfill import (
+    Head,
+    ends_before,
+    guarded,
+    head_at,
+    needs_head,
+    plan_head,
+    slip_order,
+)
 from pool.scheduling.board import Board, build
 from pool.scheduling.calendar import forecast_s
 from pool.scheduling.explain import explain
 from pool.scheduling.model import (
+    Eviction,
     Explanation,
     Level,
     Placed,
@@ -19,6 +28,7 @@ from pool.scheduling.model import (
 )
 from pool.scheduling.offer import offer
 from pool.scheduling.order import CLASS_RANK, Rank, ranked
+from pool.scheduling.preempt import oust
 from pool.scheduling.take import take
 
 
@@ -31,6 +41,7 @@ class Round:
     placed: list[Placed] = field(default_factory=list)
     waits: dict[int, Explanation] = field(default_factory=dict)
     heads: list[Head] = field(default_factory=list)
+    evictions: list[Eviction] = field(default_factory=list)
     failed: set[tuple[object, ...]] = field(default_factory=set)
     tell: bool = True
 
@@ -80,7 +91,7 @@ def _start_or_block(decided: Round, work: Waiting) -> bool:
         return True
     told = explain(board, work) if decided.tell else None
     busy = told is None or told.level is Level.BUSY
-    head = plan_head(board, work) if busy and needs_head(work) else None
+    head = _head_for(decided, work) if busy and needs_head(work) else None
     if head is not None:
         decided.heads.append(head)
     if told is not None:
@@ -89,14 +100,35 @@ def _start_or_block(decided: Round, work: Waiting) -> bool:
     return True
 
 
+def _head_for(decided: Round, work: Waiting) -> Head | None:
+    """Room for the head: by others' leave if they must give way, else when running work ends."""
+    return _ousted(decided, decided.board, work) or plan_head(decided.board, work)
+
+
+def _ousted(decided: Round, room: Board, work: Waiting) -> Head | None:
+    """Order others to leave for this work, and keep what it then gets for it."""
+    ousting = oust(room, work, decided.evictions)
+    if ousting is None:
+        return None
+    decided.evictions += ousting.evictions
+    leaves_s = room.snapshot.now_s + room.snapshot.rules.notice_s
+    return head_at(ousting.after, work, ousting.placed, leaves_s)
+
+
 def _slip_in(decided: Round, work: Waiting) -> None:
     """Start work behind a head, where that cannot make the head late."""
     short = ends_before(decided.board, work, decided.heads)
     room = decided.board if short else decided.guard
     if not decided.full and _start(decided, room, work, backfilled=True):
         return
+    first = decided.heads[0]
+    if _class(work) >= _class(first.work):
+        head = _ousted(decided, decided.guard, work)
+        if head is not None:
+            decided.heads.append(head)
+            decided.guard = guarded(decided.guard, [head])
     if decided.tell:
-        decided.waits[work.id] = explain(decided.board, work, decided.heads[0].start)
+        decided.waits[work.id] = explain(decided.board, work, first.start)
 
 
 def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = False) -> bool:
@@ -145,4 +177,9 @@ def _told(decided: Round, queue: tuple[tuple[Waiting, Rank], ...]) -> Plan:
         key: replace(told, position=positions[key]) for key, told in sorted(decided.waits.items())
     }
     starts: list[PlannedStart] = [head.start for head in decided.heads]
-    return Plan(placed=tuple(decided.placed), waits=waits, starts=tuple(starts))
+    return Plan(
+        placed=tuple(decided.placed),
+        waits=waits,
+        evictions=tuple(decided.evictions),
+        starts=tuple(starts),
+    )
