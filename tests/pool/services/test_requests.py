@@ -1,0 +1,169 @@
+"""Requests before their decision: words, drafts, edits, comments, withdrawal."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from pool.errors import Forbidden, IllegalMove, Impossible, Invalid, NotYours, Stale, Suspended
+from pool.models import Event, Project, Request
+from pool.services.decisions import request_approve
+from pool.services.requests import (
+    request_comment,
+    request_draft,
+    request_edit,
+    request_send,
+    request_submit,
+    request_withdraw,
+)
+from tests import factories as make
+
+
+def draft(world, act=request_draft, **words):
+    given = {
+        "user": world.member,
+        "project": world.project,
+        "template_version": world.finetune,
+        "actor": make.by(world.member),
+    }
+    return act(**(given | words))
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        ({"title": "x" * 121}, "title"),
+        ({"title": "a\nb"}, "title"),
+        ({"purpose": "x" * 4001}, "purpose"),
+        ({"purpose": "\x00"}, "purpose"),
+        ({"copies": 0}, "copies"),
+        ({"copies": -1}, "copies"),
+        ({"copies": 1.5}, "copies"),
+        ({"copies": 5000}, "copies"),
+        ({"duration_seconds": -1}, "duration_seconds"),
+        ({"duration_seconds": 8 * 86_400}, "duration_seconds"),
+        ({"duration_seconds": "1h"}, "duration_seconds"),
+        ({"lease_kind": "gift"}, "lease_kind"),
+        ({"starts_at": "tomorrow"}, "starts_at"),
+        ({"starts_at": datetime(2030, 1, 1)}, "starts_at"),  # noqa: DTZ001 - without a zone
+        ({"starts_at": timezone.now() + timedelta(days=400)}, "starts_at"),
+        ({"weights": {"cost": "much"}}, "weights"),
+        ({"weights": {"cost": float("nan")}}, "weights"),
+        ({"need": {"memory_gb": 0}}, "memory_gb"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_wrong_words_are_refused_by_field_and_leave_no_trace(world, words, field):
+    events = Event.objects.count()
+    for act in (request_draft, request_submit):
+        with pytest.raises(Invalid) as refused:
+            draft(world, act, **words)
+        assert field in refused.value.detail
+    assert not Request.objects.exists()
+    assert Event.objects.count() == events
+
+
+def test_a_draft_binds_nobody_until_it_is_sent(world):
+    request = draft(world, title="Later", need={"memory_gb": 40}, copies=3)
+    assert (request.state, request.steps, request.entitled) == ("draft", [], [])
+    assert request.duration_seconds == world.finetune.default_seconds
+    sent = request_send(request=request, user=world.member, actor=make.by(world.member))
+    assert (sent.state, sent.steps, sent.revision) == ("submitted", ["lead"], 2)
+    assert [p.slug for p in sent.partitions.all()] == ["a100"]
+    assert sent.promised_at - sent.submitted_at == timedelta(hours=24)
+
+
+def test_what_no_card_could_hold_is_refused_when_it_is_sent(world):
+    request = draft(world, need={"memory_gb": 200})
+    with pytest.raises(Impossible):
+        request_send(request=request, user=world.member, actor=make.by(world.member))
+    request.refresh_from_db()
+    assert request.state == "draft"
+
+
+def test_an_edit_changes_what_is_said_and_keeps_the_rest(world):
+    request = draft(world, request_submit, title="One", copies=2, need={"memory_gb": 40})
+    edited = request_edit(
+        request=request,
+        user=world.member,
+        actor=make.by(world.member),
+        revision=request.revision,
+        need={"ram_mib": 4096},
+        purpose="more data",
+    )
+    assert (edited.title, edited.copies, edited.purpose) == ("One", 2, "more data")
+    assert (edited.need["memory_gb"], edited.need["ram_mib"]) == (40, 4096)
+    assert edited.revision == request.revision + 1
+    shared = request_edit(
+        request=edited,
+        user=world.member,
+        actor=make.by(world.member),
+        need={"share_percent": 30, "ram_mib": None},
+    )
+    assert shared.need == {"parts": 1, "share_milli": 300}
+
+
+def test_an_edit_of_an_older_reading_or_a_decided_request_is_stale(world):
+    request = draft(world, request_submit)
+    words = {"user": world.member, "actor": make.by(world.member)}
+    with pytest.raises(Stale):
+        request_edit(request=request, revision=1, title="late", **words)
+    request_approve(request=request, user=world.lead, actor=make.by(world.lead))
+    with pytest.raises(Stale):
+        request_edit(request=request, title="late", **words)
+
+
+def test_an_edit_starts_the_steps_again(world):
+    make.node("n2")
+    request = draft(world, request_submit, template_version=world.whole, copies=9)
+    request_approve(request=request, user=world.lead, actor=make.by(world.lead))
+    words = {"user": world.member, "actor": make.by(world.member)}
+    edited = request_edit(request=request, copies=10, **words)
+    assert (edited.step, edited.steps) == (0, ["lead", "org_admin"])
+
+
+def test_only_its_own_requester_edits_or_sends_a_request(world):
+    request = draft(world)
+    words = {"user": world.lead, "actor": make.by(world.lead)}
+    with pytest.raises(Forbidden):
+        request_send(request=request, **words)
+    with pytest.raises(Forbidden):
+        request_edit(request=request, title="mine", **words)
+    with pytest.raises(NotYours):
+        request_send(request=Request(pk=999, project=world.project), **words)
+
+
+def test_a_request_is_sent_once(world):
+    request = draft(world, request_submit)
+    with pytest.raises(IllegalMove):
+        request_send(request=request, user=world.member, actor=make.by(world.member))
+
+
+def test_its_requester_or_a_lead_withdraws_it_and_twice_is_once(world):
+    colleague = make.user("col", "member", at=world.project)
+    request = draft(world, request_submit)
+    with pytest.raises(Forbidden):
+        request_withdraw(request=request, user=colleague, actor=make.by(colleague))
+    for _ in range(2):
+        gone = request_withdraw(request=request, user=world.lead, actor=make.by(world.lead))
+        assert gone.state == "withdrawn"
+    assert Event.objects.filter(kind="request.withdrawn").count() == 1
+
+
+def test_a_comment_is_a_text(world):
+    request = draft(world)
+    words = {"request": request, "user": world.lead, "actor": make.by(world.lead)}
+    for text in ("", "   ", "x" * 4001, "\x00", None):
+        with pytest.raises(Invalid):
+            request_comment(text=text, **words)
+    assert request_comment(text=" Which data? ", **words).text == "Which data?"
+    assert Event.objects.last().project_id == world.project.pk
+
+
+def test_a_suspended_project_asks_for_nothing_new(world):
+    request = draft(world)
+    Project.objects.update(suspended=True, suspended_reason="budget spent")
+    with pytest.raises(Suspended):
+        draft(world)
+    with pytest.raises(Suspended):
+        request_send(request=request, user=world.member, actor=make.by(world.member))
