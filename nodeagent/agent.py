@@ -12,7 +12,7 @@ from nodeagent.execute import Executor
 from nodeagent.limits import Limits
 from nodeagent.link import BackOff, CutOff, Link, pause
 from nodeagent.logs import Logs
-from nodeagent.protocol.report import Outcome, Report
+from nodeagent.protocol.report import FoundWork, Outcome, Report
 from nodeagent.protocol.vocabulary import ExitReason
 from nodeagent.reconcile import Found, Step, WorkSeen, steps
 from nodeagent.runners.base import Runner
@@ -240,11 +240,17 @@ class Agent:
         wish = self.wish.desired
         modes = await self.driver.modes()
         present = self.executor.seen(await self.driver.slices(), wish)
-        work = tuple(
-            WorkSeen(r.attempt, r.state, r.slices, r.clean) for r in self.runner.records.values()
-        )
+        records = list(self.runner.records.values())
+        work = [WorkSeen(r.attempt, r.state, r.slices, r.clean) for r in records]
+        work += [WorkSeen(old.attempt, old.state, (), True) for old in self._buried()]
         may_start = self.wish.whole and not self.draining
-        return Found(slices=present, work=work, modes=modes, may_start=may_start)
+        return Found(slices=present, work=tuple(work), modes=modes, may_start=may_start)
+
+    def _buried(self) -> list[FoundWork]:
+        """Attempts that the wish lists and that ended here long ago: only old books do that."""
+        listed = [w.attempt for w in self.wish.desired.work if w.attempt not in self.runner.records]
+        ends = (self.runner.buried(attempt) for attempt in listed)
+        return [end for end in ends if end is not None]
 
     async def _report_loop(self) -> None:
         """At once after a change, and every ten seconds: it is the heartbeat, too."""
@@ -262,16 +268,17 @@ class Agent:
             await pause_kept(self._tell, REPORT_EVERY_S)
 
     async def _report_once(self) -> None:
+        reached = self._reached  # read first: what is found afterwards is at least as new
         found = await self.found()
         told = self._outcomes
         asked = clock.boottime()
         report = Report(
-            epoch=self._reached[0],
-            generation=self._reached[1],
+            epoch=reached[0],
+            generation=reached[1],
             boot_id=self._boot,
             sent_at=clock.wall(),
             slices=found.slices,
-            work=tuple(r.report() for r in self.runner.records.values()),
+            work=(*(r.report() for r in self.runner.records.values()), *self._buried()),
             cards=await self.driver.health(),
             outcomes=tuple(told),
         )

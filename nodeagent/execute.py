@@ -163,8 +163,11 @@ class Executor:
 
     async def _stop(self, step: Step, wish: Desired, found: Found) -> None:
         work = _work(wish, step.target)
+        record = self.runner.records.get(step.target)
         if work is not None:
             await self.runner.stop(step.target, reason_of(work.stop_reason), float(work.grace_s))
+        elif record is not None:
+            await self.runner.stop(step.target, ExitReason.NODE_LOST, record.grace_s)
 
     async def _clean(self, step: Step, wish: Desired, found: Found) -> None:
         record = self.runner.records.get(step.target)

@@ -60,11 +60,13 @@ def steps(wish: Desired, found: Found) -> tuple[Step, ...]:
 
 
 def _stops(wish: Desired, found: Found) -> Iterator[Step]:
+    """What the wish stops, here or not, and what runs on although the books have closed it."""
     states = {work.attempt: work.state for work in found.work}
-    for work in sorted(wish.work, key=lambda w: w.attempt):
-        state = states.get(work.attempt)
-        if work.wanted == WorkWanted.STOP and state not in ENDED and state != WorkFound.STOPPING:
-            yield Step(StepKind.STOP_WORK, work.attempt)
+    asked = {work.attempt for work in wish.work if work.wanted == WorkWanted.STOP}
+    for attempt in sorted(asked | (set(wish.closed) & states.keys())):
+        state = states.get(attempt)
+        if state not in ENDED and state != WorkFound.STOPPING:
+            yield Step(StepKind.STOP_WORK, attempt)
 
 
 def _cleans(found: Found) -> Iterator[Step]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nodeagent.protocol.desired import WantedWork
-from nodeagent.protocol.report import FoundSlice
+from nodeagent.protocol.report import FoundSlice, FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, Vendor
 from nodeagent.records import Record
 
@@ -55,6 +55,9 @@ class Runner(Protocol):
 
     def forget(self, attempt: str) -> None:
         """The books have taken the end in."""
+
+    def buried(self, attempt: str) -> FoundWork | None:
+        """How an attempt ended that was forgotten since; None when it never was here."""
 
     def renew(self, lease_at: float) -> None:
         """The portal answered a request sent at that CLOCK_BOOTTIME."""

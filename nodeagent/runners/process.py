@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nodeagent import clock, disk, processes, records, shim
 from nodeagent.protocol.desired import WantedWork
-from nodeagent.protocol.report import FoundSlice
+from nodeagent.protocol.report import FoundSlice, FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, Silence
 from nodeagent.records import Record
 from nodeagent.runners import adoption
@@ -20,6 +20,7 @@ from nodeagent.runners.accounts import Account, NoAccount, resolve
 from nodeagent.runners.base import Order, StartFailed
 from nodeagent.runners.environment import environment
 from nodeagent.runners.watch import Watch
+from nodeagent.tombs import Tombs
 
 SHIM_FILE = str(Path(shim.__file__).resolve())
 LIMITS = {"RLIMIT_NOFILE": 65536, "RLIMIT_NPROC": 8192, "RLIMIT_CORE": 0}
@@ -42,6 +43,7 @@ class ProcessRunner:
         self.changed: Callable[[], None] = lambda: None
         self._attempts = state_dir / "work"
         self._lease = state_dir / "lease"
+        self._tombs = Tombs(state_dir / "forgotten")
         self._label = str(state_dir)
         self._work_root = work_root
         self._tools = tools
@@ -59,6 +61,8 @@ class ProcessRunner:
     async def start(self, order: Order) -> None:
         """Accept on disk, then let one shim claim and run it."""
         work = order.work
+        if self._tombs.find(work.attempt) is not None:
+            return
         record = self.records.get(work.attempt) or self._accepted(work, order.slices)
         if record.ended_at is not None or record.claimed:
             return
@@ -115,9 +119,14 @@ class ProcessRunner:
         """Folder and files go; only an end that was cleaned may be forgotten."""
         record = self.records.get(attempt)
         if record is not None and record.clean:
+            self._tombs.bury(record.report())
             del self.records[attempt]
             records.forget(record)
             shutil.rmtree(self._work_root / record.folder.name, ignore_errors=True)
+
+    def buried(self, attempt: str) -> FoundWork | None:
+        """How an attempt ended that was forgotten since."""
+        return self._tombs.find(attempt)
 
     def renew(self, lease_at: float) -> None:
         """One small file that all shims of this node read; nothing when none of them asks."""

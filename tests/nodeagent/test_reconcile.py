@@ -162,7 +162,7 @@ def test_room_is_freed_before_it_is_cut(world):
 @given(worlds())
 def test_work_that_the_wish_does_not_list_is_left_alone(world):
     wish, found = world
-    listed = {w.attempt for w in wish.work}
+    listed = {w.attempt for w in wish.work} | set(wish.closed)
     for step in steps(wish, found):
         if step.kind == StepKind.STOP_WORK:
             assert step.target in listed
@@ -197,6 +197,12 @@ def test_nothing_starts_before_its_slices_are_there_and_free(world):
 def test_an_attempt_that_ended_never_starts_again(state):
     wish = Desired(epoch=1, generation=1, work=(job("at-1", "x"),))
     assert steps(wish, Found(work=(WorkSeen("at-1", state, (), True),))) == ()
+
+
+def test_what_the_books_have_closed_is_stopped_when_it_still_runs_here():
+    wish = Desired(epoch=1, generation=1, closed=("at-1", "at-2"))
+    seen = (WorkSeen("at-1", WorkFound.RUNNING, (), False),)
+    assert steps(wish, Found(work=seen)) == (Step(StepKind.STOP_WORK, "at-1"),)
 
 
 def test_a_stop_of_work_that_never_came_here_is_a_step():
