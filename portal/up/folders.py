@@ -83,6 +83,11 @@ class DataFolder:
         return self.run / "connection.json"
 
     @property
+    def fleet(self) -> Path:
+        """The simulated fleet that later starts use when none is named."""
+        return self.root / "fleet.yaml"
+
+    @property
     def credentials(self) -> Path:
         """Who may log in, written once by the first run, 0600."""
         return self.root / "credentials.json"

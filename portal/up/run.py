@@ -7,7 +7,6 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from django.core.management import get_commands
 from rich.console import Console
 
 from portal.up.board import Board
@@ -15,7 +14,7 @@ from portal.up.cards import real_cards
 from portal.up.child import Child
 from portal.up.folders import DataFolder, work_folder, write_private
 from portal.up.options import Options
-from portal.up.part import Part, Phase
+from portal.up.part import Phase
 from portal.up.refusal import Refused
 from portal.up.stack import Stack
 from portal.up.supervisor import Stopped, Supervisor
@@ -82,8 +81,7 @@ def _bring_up(stack: Stack, keeper: Supervisor) -> None:
         stack.postgres.create_database()
     steps = ("migrate", "static")
     keeper.run([stack.step(name, "-m", "portal.up.prepare", name) for name in steps])
-    if "first_run" in get_commands():
-        keeper.run([_first_run(stack)])
+    _fill(stack, keeper)
     doors = keeper.begin(stack.doors())
     background = keeper.begin(stack.background())
     _healthy(keeper, doors, "The portal")
@@ -98,23 +96,28 @@ def _healthy(keeper: Supervisor, children: list[Child], what: str) -> None:
     )
 
 
-def _first_run(stack: Stack) -> Part:
-    """Fill a new installation; run at every start, for it changes nothing the second time."""
-    options = stack.options
-    kept = stack.folder.run / "first_run.json"
+def _fill(stack: Stack, keeper: Supervisor) -> None:
+    """Fill a new installation; run at every start, for it changes nothing the second time.
+
+    How it was filled and with which fleet is remembered once it went well.
+    """
+    options, kept = stack.options, stack.folder.run / "first_run.json"
+    mode = options.first_run or ("example" if stack.postgres else "empty")
     if kept.exists():
         mode = str(json.loads(kept.read_text(encoding="utf-8"))["mode"])
-    else:
-        mode = options.first_run or ("example" if stack.postgres else "empty")
-        write_private(kept, {"mode": mode})
+        if options.first_run not in {None, mode}:
+            keeper.board.say(f"This installation was filled before ({mode}); it stays as it is.")
     words = ["first_run", "--mode", mode, "--data-dir", str(stack.folder.root)]
-    if options.fleet:
-        words += ["--fleet", str(options.fleet)]
-    elif real_cards():
+    if real_cards() and not options.fleet:
         words += ["--real-node", os.uname().nodename]
+    elif options.fleet or stack.folder.fleet.exists():
+        words += ["--fleet", str(options.fleet or stack.folder.fleet)]
     if not options.agents:
         words += ["--no-agent"]
-    return stack.step("first run", str(_root() / MANAGE), *words)
+    keeper.run([stack.step("first run", str(_root() / MANAGE), *words)])
+    write_private(kept, {"mode": mode})
+    if options.fleet and options.fleet != stack.folder.fleet:
+        shutil.copyfile(options.fleet, stack.folder.fleet)
 
 
 def _root() -> Path:

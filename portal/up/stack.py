@@ -225,10 +225,13 @@ class Stack:
         if len(nodes) > PROCESSES_PER_NODE_UP_TO:
             tokens = str(self.folder.run / "join")
             command = [*base, "--all", "--state-dir", str(state), "--join-token-folder", tokens]
+            command += ["--observe"] if any(node.get("observe") for node in nodes) else []
             return [self._agent("agents", command, [node["name"] for node in nodes])]
         parts = []
         for node in nodes:
             command = [*base, "--node", node["name"], "--state-dir", str(state / node["name"])]
+            if node.get("observe"):
+                command += ["--observe"]
             if node.get("join_token_file"):
                 command += ["--join-token-file", node["join_token_file"]]
             parts.append(self._agent(f"agent-{node['name']}", command, [node["name"]]))
