@@ -10,7 +10,7 @@ import pytest
 from nodeagent import processes
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
 from tests.architecture.house import ROOT
-from tests.nodeagent.fake_portal import job, mig
+from tests.nodeagent.fake_portal import job
 from tests.nodeagent.waiting import until
 
 FLEET = """
@@ -96,10 +96,7 @@ async def test_ten_jobs_survive_a_killed_agent_and_end_once_with_their_codes(pro
 async def test_an_agent_killed_at_any_moment_of_starting_runs_each_job_once(program, portal):
     names = [f"at-{number}" for number in range(8)]
     script = "echo ran >> count; sleep 0.1; exit 5"
-    await portal.want(
-        slices=[mig(f"sl-{name}", "GPU-none") for name in names[:0]],
-        work=[job(name, "sh", "-c", script) for name in names],
-    )
+    await portal.want(work=[job(name, "sh", "-c", script) for name in names])
     for wait in (0.0, 0.01, 0.02, 0.04):
         before = len(portal.hellos)
         await program.start()
