@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from nodeagent.protocol.vocabulary import WorkloadKind
+from pool.cycle.needs import claim_of
 from pool.cycle.supply import Row
 from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.placements import PlacementState
@@ -30,8 +31,7 @@ from pool.scheduling.model import (
     Waiting,
 )
 from pool.scheduling.model import Promise as Kept
-from pool.scheduling.needs import claim_of
-from pool.services.levels import level_tenant
+from pool.services.levels import HOST_UNITS, level_tenant
 
 UNITS = {
     QuotaUnit.CARDS_MICRO: Unit.CARD_MICRO,
@@ -88,12 +88,14 @@ def tenants_of(row: Workload) -> tuple[str, ...]:
         f"project:{row.project_id}",
         f"member:{row.project_id}.{row.owner_id}",
     )
-    return (*keys, allowance_key(row.project_id)) if row.entitlement == "allowance" else keys
+    if row.entitlement != "allowance":
+        return keys
+    return (*keys, allowance_key(row.project_id, cards=bool(row.need.get("parts", 1))))
 
 
-def allowance_key(project_id: int | None) -> str:
-    """The tenant as whom the work on a project's allowance is counted."""
-    return f"allowance:{project_id}"
+def allowance_key(project_id: int | None, *, cards: bool) -> str:
+    """The tenant as whom the work on a project's allowance is counted, with cards or without."""
+    return f"allowance:{project_id}.{'cards' if cards else 'host'}"
 
 
 def claim(row: Workload) -> claims.Need:
@@ -196,10 +198,12 @@ def quotas() -> tuple[Quota, ...]:
 
 
 def _quota(row: QuotaRow) -> Quota:
-    allowance = row.kind == BookKind.ALLOWANCE
+    tenant = level_tenant(row)
+    if row.kind == BookKind.ALLOWANCE:
+        tenant = allowance_key(row.project_id, cards=row.unit not in HOST_UNITS)
     return Quota(
         id=row.pk,
-        tenant=allowance_key(row.project_id) if allowance else level_tenant(row),
+        tenant=tenant,
         kind=QuotaKind.LIMIT,
         unit=UNITS[QuotaUnit(row.unit)],
         limit=row.limit_value,

@@ -10,6 +10,7 @@ from django.db.models import Count, F, Max
 from nodeagent.protocol.inventory import Card as CardFacts
 from nodeagent.protocol.inventory import Geometry
 from nodeagent.protocol.vocabulary import MODE_ISOLATION, Isolation, Mode
+from pool.carving.needs import ask_of, modes_of
 from pool.carving.recommend import MICRO_WHOLE, Asker, Offer, Option, recommend
 from pool.carving.sizes import CardSize
 from pool.lifecycle.cards import CardState
@@ -18,7 +19,6 @@ from pool.models.cards import Card
 from pool.models.partitions import Partition
 from pool.rules.needs import Need, isolated_enough
 from pool.rules.needs import partial as need_from
-from pool.scheduling.needs import ask_of, modes_of
 
 Asked = Mapping[tuple[str, str], int]
 """(card label or empty, unit) to how much: what quota rows count."""

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeagent.protocol.vocabulary import Isolation, Mode
+from pool.carving.needs import ask_of, modes_of, pair_on
 from pool.carving.sizes import CardSize, Share
+from pool.cycle.needs import claim_of
 from pool.rules.needs import Need, from_mapping, merged, to_mapping
 from pool.rules.problems import Problems
-from pool.scheduling.needs import ask_of, claim_of, modes_of, pair_on
 
 TWENTY = from_mapping({"memory_gb": 20, "compute_percent": 30})
 A100_40 = CardSize(nominal_gb=40, memory_mib=40_320)

@@ -1,9 +1,8 @@
-"""From a need as people and rows say it to the claim the planner reads."""
+"""From a need as people and rows say it to what the carver reads."""
 
-from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
+from nodeagent.protocol.vocabulary import Mode
 from pool.carving.sizes import Ask, CardSize, Share, share_of
 from pool.rules.needs import Need
-from pool.scheduling import claims
 
 SHARING = (Mode.MIG, Mode.VNPU, Mode.AMD_PARTITION, Mode.VGPU, Mode.MPS, Mode.WHOLE)
 """Modes that may give a share, preferred first, where the template names none: each of them can
@@ -11,46 +10,6 @@ bound both memory and compute (requirement P6). Time slicing must be allowed by 
 
 PROFILED = frozenset({Mode.MIG, Mode.VNPU, Mode.AMD_PARTITION, Mode.VGPU})
 """Modes whose slices have profiles by name."""
-
-
-def claim_of(
-    need: Need,
-    *,
-    unlimited_modes: bool = False,
-    default_cpu_milli: int = 0,
-    default_ram_mib: int = 0,
-    default_disk_mib: int = 0,
-    runner: str = "process",
-) -> claims.Need:
-    """The planner's need; the defaults are for all parts together where the need names none."""
-    return claims.Need(
-        parts=need.parts,
-        whole=need.whole,
-        memory_gb=need.memory_gb,
-        memory_mib=need.memory_mib,
-        compute_milli=need.compute_milli,
-        share_milli=need.share_milli,
-        proportional=need.proportional,
-        profile=need.profile,
-        min_size_gb=need.min_size_gb,
-        modes=modes_of(need, unlimited_modes=unlimited_modes),
-        vendors=frozenset(Vendor(one) for one in need.vendors),
-        labels=frozenset(need.labels),
-        architectures=frozenset(need.architectures),
-        isolation=Isolation(need.isolation) if need.isolation else None,
-        encoder=need.encoder,
-        graphics=need.graphics,
-        min_driver=need.min_driver,
-        min_compute_capability=need.min_compute_capability,
-        topology=claims.Topology(need.topology),
-        cpu_milli=default_cpu_milli if need.cpu_milli is None else need.cpu_milli,
-        host_memory_mib=default_ram_mib if need.ram_mib is None else need.ram_mib,
-        disk_mib=default_disk_mib if need.disk_mib is None else need.disk_mib,
-        node_labels=frozenset(need.node_labels),
-        storage=frozenset(need.storage),
-        runner=runner,
-        heavy_bandwidth=need.heavy_bandwidth,
-    )
 
 
 def modes_of(need: Need, *, unlimited_modes: bool = False) -> tuple[Mode, ...]:
