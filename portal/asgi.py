@@ -3,9 +3,7 @@
 import os
 import warnings
 
-from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 from django.urls import path
 
@@ -16,19 +14,11 @@ http = get_asgi_application()
 
 from portal.bodies import BodyLimit  # noqa: E402
 from portal.gate.routing import node_sockets  # noqa: E402
-from portal.live.routing import browser_sockets  # noqa: E402
+from portal.live.routing import browser_door  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(http),
-        "websocket": URLRouter(
-            [
-                *node_sockets,
-                path(
-                    "live/",
-                    AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(browser_sockets))),
-                ),
-            ]
-        ),
+        "websocket": URLRouter([*node_sockets, path("live/", browser_door())]),
     }
 )

@@ -186,11 +186,14 @@ def expect(met: bool, otherwise: str) -> None:
 
 
 def credentials(path: Path) -> dict[str, dict[str, Any]]:
-    """People by role, from the file that the first start wrote."""
+    """The first member and the lead of the same project, from the file of the first start."""
     rows = json.loads(path.read_text(encoding="utf-8"))
-    people = {row["role"]: row for row in rows}
+    people: dict[str, dict[str, Any]] = {}
     for role in ("member", "lead"):
-        expect(role in people and people[role]["token"], f"{path} names no {role} with a token")
+        home = people["member"]["project"] if people else None
+        fits = [r for r in rows if r["role"] == role and home in (None, r["project"])]
+        expect(bool(fits) and bool(fits[0]["token"]), f"{path} names no {role} with a token")
+        people[role] = fits[0]
     return people
 
 

@@ -52,7 +52,8 @@ def once(
 ) -> Response:
     """The answer, or the remembered one of an earlier call with the same key.
 
-    Fields `told_once` are secrets: they are remembered as null. 409, 429 and 5xx are not remembered: the same call may succeed later.
+    Fields `told_once` are secrets: they are remembered as null. 409, 429 and 5xx are not kept at
+    all: the same call may succeed later.
 
     Raises:
         ValidationError: a key that is no printable text of 1 to 200 characters.

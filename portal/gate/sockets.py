@@ -7,9 +7,8 @@ from weakref import WeakKeyDictionary
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from pool.announce import NODES
 from portal.gate.auth import credential, node_of
-from portal.live.ear import Ear
+from portal.live.ear import Listener, ear
 
 WAKE = "wake"
 LONGEST_S = 3600.0
@@ -21,13 +20,15 @@ class Bell:
 
     def __init__(self) -> None:
         self._sockets: dict[str, set[WakeSocket]] = {}
-        self._ear = Ear(NODES, heard=self._heard, back=self._all)
+        self._listener = Listener(self._heard, self._all)
         self._sending: set[asyncio.Task[None]] = set()
 
     def add(self, socket: "WakeSocket") -> None:
-        """Ring for this socket from now on."""
+        """Ring for this socket from now on, and once as soon as nothing can be missed any more."""
         self._sockets.setdefault(socket.node, set()).add(socket)
-        self._ear.open()
+        ear().join(self._listener)
+        if ear().hears:
+            self._ring(socket)
 
     async def drop(self, socket: "WakeSocket") -> None:
         """Ring for it no more; with the last socket the ear closes."""
@@ -36,11 +37,12 @@ class Bell:
         if not waiting:
             self._sockets.pop(socket.node, None)
         if not self._sockets:
-            await self._ear.close()
+            await ear().leave(self._listener)
 
     def _heard(self, message: dict[str, Any]) -> None:
-        for socket in self._sockets.get(str(message.get("node")), ()):
-            self._ring(socket)
+        if message.get("type") == "wake":
+            for socket in self._sockets.get(str(message.get("node")), ()):
+                self._ring(socket)
 
     def _all(self) -> None:
         for sockets in self._sockets.values():

@@ -1,50 +1,60 @@
-"""One ear a web process and group: hears the channel layer, and notices when the layer is away.
+"""One ear a web process: hears the channel layer, and notices when the layer is away.
 
-Valkey may be lost at any time. The ear then tries again for ever, and says so when it hears again,
-so that whoever listens can look at the truth instead of trusting that nothing was missed.
+Valkey may be lost at any time. The ear then begins anew, and says so when it hears again, so that
+whoever listens looks at the truth instead of trusting that nothing was missed.
 """
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import structlog
 from channels.layers import get_channel_layer
 
+from pool.announce import GROUP, NODES
+
 log = structlog.get_logger(__name__)
 
-QUIET_S = 5.0
-"""Silence after which the ear calls itself; as long again without an answer: the layer is away."""
+ECHO_S = 5.0
+"""So often the ear calls itself through every group; a call that does not come back is a loss."""
 SLOWEST_S = 5.0
 
-Heard = Callable[[dict[str, Any]], None]
+
+@dataclass(eq=False, frozen=True, slots=True)
+class Listener:
+    """`heard` is given every message; `back` is called whenever the ear (again) hears."""
+
+    heard: Callable[[dict[str, Any]], None]
+    back: Callable[[], None]
 
 
 class Ear:
-    """Hands every message of a group to `heard`, and calls `back` whenever it (again) hears."""
+    """Listens while somebody does; `hears` is true while nothing can be missed."""
 
-    def __init__(
-        self,
-        group: str,
-        *,
-        heard: Heard,
-        back: Callable[[], None],
-        quiet_s: float = QUIET_S,
-    ) -> None:
+    def __init__(self, *, echo_s: float = ECHO_S, groups: tuple[str, ...] = (GROUP, NODES)) -> None:
         self.hears = False
-        self._group = group
-        self._heard = heard
-        self._back = back
-        self._quiet_s = quiet_s
+        self._echo_s = echo_s
+        self._groups = groups
+        self._listeners: set[Listener] = set()
         self._task: asyncio.Task[None] | None = None
 
-    def open(self) -> None:
-        """Begin to listen in the running loop; twice is once."""
+    def join(self, listener: Listener) -> None:
+        """Listen too. `back` follows as soon as the ear hears, at once if it does already."""
+        if listener in self._listeners:
+            return
+        self._listeners.add(listener)
+        if self.hears:
+            listener.back()
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._always())
 
-    async def close(self) -> None:
-        """Stop listening."""
+    async def leave(self, listener: Listener) -> None:
+        """Listen no more; after the last one the ear is closed."""
+        self._listeners.discard(listener)
+        if self._listeners:
+            return
         task, self._task = self._task, None
         self.hears = False
         if task is not None:
@@ -57,10 +67,10 @@ class Ear:
             try:
                 await self._listen()
             except Exception as away:  # redis-py's errors have no base in common
-                if self.hears:
-                    delay = 0.2
-                log.warning("ear.deaf", group=self._group, reason=repr(away))
+                delay = 0.2 if self.hears else delay
+                log.warning("ear.deaf", reason=repr(away))
             self.hears = False
+            await _begin_anew()
             await asyncio.sleep(delay)
             delay = min(delay * 2, SLOWEST_S)
 
@@ -68,44 +78,55 @@ class Ear:
         """Subscribe and hear until the layer fails.
 
         Raises:
-            Exception: whatever the layer raises; TimeoutError when it has gone silent.
+            Exception: whatever the layer raises; TimeoutError when it does not answer.
         """
         layer = get_channel_layer()
-        async with asyncio.timeout(self._quiet_s):
+        async with asyncio.timeout(self._echo_s):
             channel = await layer.new_channel("ear.")
-            await layer.group_add(self._group, channel)
+            for group in self._groups:
+                await layer.group_add(group, channel)
         self.hears = True
-        self._back()
+        for listener in list(self._listeners):
+            listener.back()
+        missing: set[str] = set()
+        reader = asyncio.ensure_future(self._read(layer, channel, missing))
         try:
-            await self._hear(layer, channel)
+            while True:
+                await asyncio.wait({reader}, timeout=self._echo_s)
+                if reader.done():
+                    reader.result()
+                if missing:
+                    raise TimeoutError("the channel layer does not answer")
+                missing |= set(self._groups)
+                async with asyncio.timeout(self._echo_s):
+                    for group in self._groups:
+                        await layer.group_send(group, {"type": "echo", "group": group})
         finally:
-            await self._leave(layer, channel)
+            reader.cancel()
+            await asyncio.wait({reader})
 
-    async def _hear(self, layer: Any, channel: str) -> None:
-        asked = False
+    async def _read(self, layer: Any, channel: str, missing: set[str]) -> None:
         while True:
-            coming = asyncio.ensure_future(layer.receive(channel))
-            try:
-                await asyncio.wait({coming}, timeout=self._quiet_s)
-                while not coming.done():
-                    if asked:
-                        raise TimeoutError("the channel layer does not answer")
-                    asked = True
-                    async with asyncio.timeout(self._quiet_s):
-                        await layer.send(channel, {"type": "echo"})
-                    await asyncio.wait({coming}, timeout=self._quiet_s)
-            except BaseException:
-                coming.cancel()
-                await asyncio.wait({coming})
-                raise
-            asked = False
-            message = coming.result()
-            if message.get("type") != "echo":
-                self._heard(message)
+            message = await layer.receive(channel)
+            if message.get("type") == "echo":
+                missing.discard(message["group"])
+                continue
+            for listener in list(self._listeners):
+                listener.heard(message)
 
-    async def _leave(self, layer: Any, channel: str) -> None:
-        try:
-            async with asyncio.timeout(1):
-                await layer.group_discard(self._group, channel)
-        except Exception as away:  # the layer may be the very thing that failed
-            log.info("ear.left", group=self._group, reason=repr(away))
+
+async def _begin_anew() -> None:
+    """Drop the layer's connections and what it believes to be subscribed to."""
+    try:
+        async with asyncio.timeout(2):
+            await get_channel_layer().flush()
+    except Exception as away:  # the layer is the very thing that failed
+        log.info("ear.flush", reason=repr(away))
+
+
+_ears: WeakKeyDictionary[asyncio.AbstractEventLoop, Ear] = WeakKeyDictionary()
+
+
+def ear() -> Ear:
+    """The one ear of this process (of this event loop)."""
+    return _ears.setdefault(asyncio.get_running_loop(), Ear())

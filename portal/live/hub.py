@@ -13,9 +13,8 @@ from weakref import WeakKeyDictionary
 import structlog
 from channels.db import database_sync_to_async
 
-from pool.announce import GROUP
 from portal.live import reading
-from portal.live.ear import Ear
+from portal.live.ear import Listener, ear
 from portal.live.relevance import LOG, News, news_of, touches
 from portal.live.seat import LogPlace, Seat, said
 
@@ -29,6 +28,7 @@ RIGHTS_S = 300.0
 _key_of = database_sync_to_async(reading.key_of)
 _draw = database_sync_to_async(reading.draw)
 _log_news = database_sync_to_async(reading.log_news)
+_newest_event = database_sync_to_async(reading.newest_event)
 _sight = database_sync_to_async(reading.sight)
 
 
@@ -37,7 +37,7 @@ class Hub:
 
     def __init__(self) -> None:
         self._seats: set[Seat] = set()
-        self._ear = Ear(GROUP, heard=self._heard, back=self._everything)
+        self._listener = Listener(self._heard, self._everything)
         self._messages: list[dict[str, Any]] = []
         self._logs: set[str] = set()
         self._all = False
@@ -63,6 +63,7 @@ class Hub:
         if key is None:
             seat.refuse(topic)
             return
+        seat.leave(topic)
         seat.keys[topic] = key
         if topic.startswith(LOG):
             seat.logs[topic] = LogPlace(offset=offset)
@@ -90,7 +91,7 @@ class Hub:
         self._news.set()
 
     def _run(self) -> None:
-        self._ear.open()
+        ear().join(self._listener)
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._always())
 
@@ -98,7 +99,7 @@ class Hub:
         if self._seats or self._waiters:
             return
         task, self._task = self._task, None
-        await self._ear.close()
+        await ear().leave(self._listener)
         if task is not None and task is not asyncio.current_task():
             task.cancel()
             await asyncio.wait({task})
@@ -106,7 +107,7 @@ class Hub:
     def _heard(self, message: dict[str, Any]) -> None:
         if message.get("type") == "log":
             self._logs.add(str(message.get("workload")))
-        else:
+        elif message.get("type") == "event":
             self._messages.append(message)
         self._news.set()
 
@@ -129,11 +130,11 @@ class Hub:
 
     async def _wait(self) -> None:
         """Until something happened, and then a moment for what comes with it."""
-        patience = RIGHTS_S if self._ear.hears else DEAF_S
+        patience = RIGHTS_S if ear().hears else DEAF_S
         try:
             await asyncio.wait_for(self._news.wait(), patience)
         except TimeoutError:
-            self._all = self._all or not self._ear.hears
+            self._all = self._all or not ear().hears
         await asyncio.sleep(COLLECT_S)
         self._news.clear()
 
@@ -142,7 +143,8 @@ class Hub:
         logs, self._logs = self._logs, set()
         everything, self._all = self._all, False
         news = news_of(messages)
-        self._number = max(self._number, news.number)
+        told = await _newest_event() if everything else news.number
+        self._number = max(self._number, told)
         if check or news.rights:
             await self._check()
         self._wake(news, logs, everything)
@@ -172,7 +174,7 @@ class Hub:
             message = said(topic=topic, event=self._number, html=html)
             for seat in group:
                 if topic in seat.keys and not seat.gone:
-                    seat.put(topic, message)
+                    seat.show(topic, html, message)
 
     async def _send_log(self, topic: str, seats: list[Seat]) -> None:
         """Read once per place in the log; a socket that has not sent its last piece waits."""

@@ -6,7 +6,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.utils import translation
 
 from pool.lifecycle.workloads import ENDED
-from pool.models import Attempt, User, Workload
+from pool.models import Attempt, Event, User, Workload
 from pool.selectors.logs import LogPart, log_after, log_tail
 from pool.selectors.memberships import standing
 from pool.selectors.tenants import project_list
@@ -44,6 +44,11 @@ def sight(user_id: int, session: str) -> Sight | None:
     if seen.platform:
         return Sight(user, None)
     return Sight(user, frozenset(project_list(standing=seen).values_list("pk", flat=True)))
+
+
+def newest_event() -> int:
+    """The number of the newest event that can be read."""
+    return Event.objects.order_by("-id").values_list("id", flat=True).first() or 0
 
 
 def key_of(user: User, topic: str) -> str | None:

@@ -32,6 +32,7 @@ class Seat:
     keys: dict[str, str] = field(default_factory=dict)
     logs: dict[str, LogPlace] = field(default_factory=dict)
     outbox: dict[str, bytes] = field(default_factory=dict)
+    shown: dict[str, int] = field(default_factory=dict)
     ready: asyncio.Event = field(default_factory=asyncio.Event)
     gone: bool = False
 
@@ -39,6 +40,13 @@ class Seat:
         """Send this next; what still waits for the topic is out of date."""
         self.outbox[topic] = message
         self.ready.set()
+
+    def show(self, topic: str, html: str, message: bytes) -> None:
+        """Send a picture, unless it is the one that is shown; an empty one is a poke, and sent."""
+        if html and self.shown.get(topic) == hash(html):
+            return
+        self.shown[topic] = hash(html)
+        self.put(topic, message)
 
     def refuse(self, topic: str) -> None:
         """Say that there is no such topic, or that it is not for this person."""
@@ -49,6 +57,7 @@ class Seat:
         """Look away."""
         self.keys.pop(topic, None)
         self.logs.pop(topic, None)
+        self.shown.pop(topic, None)
         self.outbox.pop(topic, None)
 
     def take(self) -> list[tuple[str, bytes]]:
