@@ -27,6 +27,8 @@ import django  # noqa: E402 - the environment above comes first
 
 django.setup()
 
+from tests.house import House  # noqa: E402 - it knows the states of the pool
+
 
 @pytest.fixture(scope="session")
 def engines() -> Engines:
@@ -114,3 +116,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     if report.when in {"setup", "call"} and not report.passed:
         item.went_wrong = True  # type: ignore[attr-defined]
     return report
+
+
+@pytest.fixture(scope="session")
+def house() -> Iterator[House]:
+    """The one real stack of a run, with eight simulated cards; its tests are of group `stack`."""
+    made = House()
+    try:
+        yield made.ready()
+    finally:
+        made.over()

@@ -5,6 +5,7 @@ import http.client
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ from tests.waiting import until
 
 FINAL = {str(state) for state in (*WORKLOAD.final, "stopped")}
 
-NODE = "  - {{name: {name}, cpus: 128, memory_gib: 1024, disk_gib: 4000, cards: [{cards}]}}\n"
+NODE = "  - {{name: {name}, cpus: 64, memory_gib: 512, disk_gib: 4000, cards: [{cards}]}}\n"
 
 
 def fleet_of(*nodes: str, cards: int = 4) -> str:
@@ -108,6 +109,16 @@ class House:
             **changed,
         )
 
+    def ready(self) -> "House":
+        """Return when everything is well."""
+        self.stack.ready()
+        return self
+
+    @property
+    def shims(self) -> list[int]:
+        """The processes that each hold one attempt."""
+        return self.stack.pids("nodeagent/shim.py")
+
     def over(self) -> None:
         """Stopped in order; nothing runs, nothing is left on disk."""
         try:
@@ -171,16 +182,7 @@ class House:
                     found[uid] = row
             return len(found) == len(uids)
 
-        try:
-            until(look, seconds=seconds, what="all ended")
-        except AssertionError:
-            waiting = {uid: self.work(uid) for uid in uids if uid not in found}
-            raise AssertionError(
-                {
-                    uid: row and {k: row[k] for k in ("state", "message", "waits", "attempts")}
-                    for uid, row in waiting.items()
-                }
-            ) from None
+        self._until(look, uids, seconds)
         return found
 
     def all_in_state(self, uids: list[str], state: str, *, seconds: float = 60.0) -> None:
@@ -190,4 +192,14 @@ class House:
             rows = [self.work(uid) for uid in uids]
             return all(row and row["state"] == state for row in rows)
 
-        until(look, seconds=seconds, what=f"all {state}")
+        self._until(look, uids, seconds)
+
+    def _until(self, look: Callable[[], bool], uids: list[str], seconds: float) -> None:
+        """Wait; when it does not come true, say where each of them stands and why."""
+        try:
+            until(look, seconds=seconds)
+        except AssertionError:
+            rows = [self.work(uid) for uid in uids]
+            words = ("name", "state", "message", "waits", "attempts")
+            told = [row and {word: row[word] for word in words} for row in rows]
+            raise AssertionError(json.dumps(told, indent=1)) from None

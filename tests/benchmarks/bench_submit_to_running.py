@@ -16,8 +16,7 @@ def one_card():
     """A stack with one card, so that another size always means to cut it anew."""
     made = House(fleet=fleet_of("sim-a", cards=1))
     try:
-        made.stack.ready()
-        yield made
+        yield made.ready()
     finally:
         made.over()
 

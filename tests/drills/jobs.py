@@ -31,7 +31,9 @@ class Jobs:
             for n in range(many)
         ]
         made = cls(house, uids, label)
-        until(lambda: all(map(made.ticked, range(many))), seconds=90, what="all jobs run")
+        house.all_in_state(uids, "running", seconds=90)
+        until(lambda: all(map(made.ticked, range(many))), what="all jobs have begun")
+        assert len(house.shims) == many
         return made
 
     def ticked(self, number: int) -> int:
@@ -72,4 +74,4 @@ class Jobs:
         )
         held = "SELECT count(*) FROM pool_quota WHERE kind <> 'entitlement' AND held <> 0"
         assert self.house.rows(held) == [(0,)]
-        until(lambda: not self.house.stack.pids("nodeagent.shim"), what="no shim is left")
+        until(lambda: not self.house.shims, what="no shim is left")

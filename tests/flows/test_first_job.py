@@ -7,7 +7,7 @@ import pytest
 
 from tests.architecture.house import ROOT
 
-pytestmark = [pytest.mark.flow, pytest.mark.xdist_group("flows")]
+pytestmark = [pytest.mark.flow, pytest.mark.xdist_group("stack")]
 
 
 def test_the_example_script_asks_is_approved_runs_and_tells_the_cost(house):
