@@ -1,17 +1,22 @@
 """After commit: tell the web processes that event N is there. Lost without harm."""
 
+import time
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+import redis
 import structlog
-from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
+from django.conf import settings
 from django.db import transaction
 
 from pool.topics import topics
 
 GROUP = "events"
 NODES = "nodes"
+REST_S = 1.0
+"""After a failed send nothing is tried for so long: a layer that hangs must not hold up writers."""
 
 log = structlog.get_logger(__name__)
 
@@ -36,14 +41,36 @@ def announce_log(workload_uid: str, attempt: int, size: int) -> None:
     transaction.on_commit(lambda: _send(GROUP, message), robust=True)
 
 
+class Speaker:
+    """Publishes to the groups of the channel layer over one plain connection.
+
+    The layer itself speaks only inside an event loop: making one for each message takes
+    milliseconds of every writer. What is published is what `group_send` would publish.
+    """
+
+    def __init__(self, host: str, prefix: str) -> None:
+        self._link = redis.Redis.from_url(host, socket_timeout=1, socket_connect_timeout=1)
+        self._prefix = prefix
+        self._rests_until = 0.0
+
+    def send(self, group: str, message: dict[str, Any]) -> None:
+        """One try, and none while it rests after a failure."""
+        if time.monotonic() < self._rests_until:
+            return
+        body = get_channel_layer().serialize(message)
+        try:
+            self._link.publish(f"{self._prefix}__group__{group}", body)
+        except (redis.RedisError, OSError) as away:
+            self._rests_until = time.monotonic() + REST_S
+            log.warning("announce.lost", group=group, reason=repr(away))
+
+
+@cache
+def _speaker() -> Speaker:
+    config = settings.CHANNEL_LAYERS["default"]["CONFIG"]
+    return Speaker(config["hosts"][0], config["prefix"])
+
+
 def _send(group: str, message: dict[str, Any]) -> None:
-    """One try. The layer may be away: pages then show the truth at their next snapshot."""
-    layer = get_channel_layer()
-    if layer is None:
-        return
-    try:
-        async_to_sync(layer.group_send)(group, message)
-    except (OSError, ConnectionError, TimeoutError) as away:
-        log.warning("announce.lost", group=group, reason=str(away))
-    except Exception as away:  # redis-py's errors have no base in common
-        log.warning("announce.lost", group=group, reason=repr(away))
+    """Pages show the truth at their next snapshot when a message is lost."""
+    _speaker().send(group, message)

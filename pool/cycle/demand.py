@@ -19,6 +19,7 @@ from pool.models.placements import Placement, Promise
 from pool.models.quotas import Quota as QuotaRow
 from pool.models.workloads import Workload
 from pool.rules.needs import from_mapping
+from pool.rules.problems import Problems
 from pool.scheduling import claims
 from pool.scheduling.model import (
     PriorityClass,
@@ -41,6 +42,7 @@ UNITS = {
 }
 """Units that the planner counts; the others are judged when a placement is opened."""
 
+UNREADABLE = "its need cannot be read"
 LEAVING = frozenset({WorkloadState.STOPPING, WorkloadState.PREEMPTING})
 ONE_NODE = frozenset({Topology.NODE, Topology.LINKED, Topology.WHOLE_NODES})
 
@@ -99,7 +101,11 @@ def allowance_key(project_id: int | None, *, cards: bool) -> str:
 
 
 def claim(row: Workload) -> claims.Need:
-    """The claim of one workload; its own columns say CPU, RAM and disk for all parts together."""
+    """The claim of one workload; its own columns say CPU, RAM and disk for all parts together.
+
+    Raises:
+        Problems: the row holds a need that cannot be read.
+    """
     need = claim_of(
         from_mapping(row.need),
         unlimited_modes=row.template_version.unlimited_modes,
@@ -115,14 +121,18 @@ def claim(row: Workload) -> claims.Need:
 
 
 def waiting_of(row: Workload, held_back: str = "") -> Waiting:
-    """One queued workload in the planner's words."""
+    """One queued workload in the planner's words; an unreadable need holds back only itself."""
     at = row.queued_at or row.submitted_at
+    try:
+        need = claim(row)
+    except Problems:
+        need, held_back = claims.Need(parts=0), UNREADABLE
     return Waiting(
         id=row.pk,
         uid=row.uid,
         tenants=tenants_of(row),
         trust=str(row.project.trust_group_id),
-        need=claim(row),
+        need=need,
         partitions=tuple(one.pk for one in row.partitions.all()),
         submitted_s=at.timestamp(),
         kind=WorkloadKind(row.kind),

@@ -100,6 +100,13 @@ def level_lock(*, taken: Sequence[Taken]) -> list[Quota]:
     )
 
 
+def level_counts(row: Quota, *, cards: bool) -> bool:
+    """Whether the row counts such work: an allowance of cards is for work with cards alone, one of
+    CPU, RAM or disk for work without any. Other rows count all work.
+    """
+    return row.kind != QuotaKind.ALLOWANCE or cards != (row.unit in HOST_UNITS)
+
+
 def level_tenant(row: Quota) -> str:
     """The key by which the scheduler and messages name the tenant of a row."""
     if row.organization_id is not None:

@@ -81,7 +81,8 @@ def _open(workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
     if any(one.removes for one in placed.moves):
         _make_room(ground, placed, actor)
         return None
-    taken = levels.level_take(rows=rows, asked=asked)
+    bound = [row for row in rows if levels.level_counts(row, cards=bool(placed.parts))]
+    taken = levels.level_take(rows=bound, asked=asked)
     slices = _slices(ground, placed)
     _check_room(ground, placed)
     return _write(ground, placed, slices, taken, actor)

@@ -67,6 +67,11 @@ def living(node: Node) -> QuerySet[Slice]:
     )
 
 
+def _is_held(row: Slice) -> bool:
+    held: bool = row.is_held  # type: ignore[attr-defined]
+    return held
+
+
 def slices_found(*, node: Node, report: Report, epoch: int, actor: Actor) -> None:
     """Take in one report's slices; a repeat, or an older one, changes nothing."""
     rows = list(living(node))
@@ -94,7 +99,7 @@ def _change(
     if found is None:
         return _absent(row, state, reached, failed)
     key = (state, SliceFound(found.state))
-    road = STEPS.get(key) or ((), IDLE_STEPS.get(key, ()))[not row.is_held]  # type: ignore[attr-defined]
+    road = STEPS.get(key) or (() if _is_held(row) else IDLE_STEPS.get(key, ()))
     return Change(row, road, found.reason, found.device) if road else None
 
 
@@ -105,7 +110,7 @@ def _absent(
     if state in (S.PLANNED, S.CREATING):
         road = (S.CREATING, S.FAILED) if state is S.PLANNED else (S.FAILED,)
         return Change(row, road, failed[row.uid]) if row.uid in failed else None
-    if reached < row.wished_in or row.is_held:  # type: ignore[attr-defined]
+    if reached < row.wished_in or _is_held(row):
         return None
     if state is S.DELETING:
         return Change(row, (S.GONE,))
@@ -125,7 +130,7 @@ def _apply(node: Node, changes: Sequence[Change], actor: Actor) -> list[int]:
         if row.state != change.row.state:
             continue
         _walk(row, change, node, actor)
-        room |= row.state in (S.GONE, S.READY)
+        room |= row.state == S.GONE or (row.state == S.READY and not _is_held(change.row))
         if row.state == S.FAILED:
             broken.append(row)
     if broken:

@@ -160,6 +160,26 @@ def test_the_allowance_gates_how_many_run_at_once(node):
     assert commit(made).opened == 1
 
 
+def test_cores_allowed_to_work_without_cards_do_not_bind_work_with_cards(node):
+    into = rows.project()
+    part = Card.objects.get().partition
+    words = {"kind": "allowance", "project": into, "partition": part}
+    rows.quota(limit=1_000_000, label="A100-80GB", **words)
+    cores = rows.quota(limit=500, unit="cpu_milli", **words)
+    with_card = rows.workload(into=into, entitlement="allowance")
+    without = rows.workload(
+        into=into, entitlement="allowance", need={"parts": 0, "cpu_milli": 1000}
+    )
+    made = planned()
+    assert [one.workload for one in made.placed] == [with_card.pk]
+    assert str(made.waits[without.pk].reason) == "quota"
+    commit(made)
+    Quota.objects.filter(pk=cores.pk).update(limit_value=1000, ceiling=1000)
+    assert commit(planned()).opened == 1
+    cores.refresh_from_db()
+    assert cores.held == 1000
+
+
 def test_a_host_share_that_no_longer_fits_is_refused(node):
     rows.workload()
     (placed,) = planned().placed
@@ -216,6 +236,16 @@ def test_room_promised_to_one_is_not_given_to_another(node):
     Promise.objects.create(card=Card.objects.get(), workload=other, until=now().replace(year=2999))
     refused(placed)
     assert work.attempts.count() == 0
+
+
+def test_one_unreadable_need_holds_back_its_own_work_alone(node):
+    broken = rows.workload(need={"parts": 1, "memory_gb": -3})
+    fine = rows.workload()
+    assert commit(planned()).opened == 1
+    fine.refresh_from_db()
+    broken.refresh_from_db()
+    assert fine.state == "placed"
+    assert broken.waits["detail"] == "its need cannot be read"
 
 
 def test_a_stale_start_does_not_stop_the_others(node):
