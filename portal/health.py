@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
+from kombu.exceptions import KombuError
 
 from portal.pulse import BEAT, alive
 
@@ -59,7 +60,7 @@ def _plain_parameters() -> dict[str, Any]:
 def _tried(look: Callable[[], Part]) -> Part:
     try:
         return look()
-    except (psycopg.Error, redis.RedisError, OSError) as bad:
+    except (psycopg.Error, redis.RedisError, KombuError, OSError) as bad:
         return {"ok": False, "why": _first_line(bad)}
 
 
