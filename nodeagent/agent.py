@@ -6,12 +6,15 @@ import logging
 from collections.abc import Coroutine
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from nodeagent import clock, enrol, telemetry
 from nodeagent.drivers.base import Driver
 from nodeagent.execute import Executor
 from nodeagent.limits import Limits
 from nodeagent.link import BackOff, CutOff, Link, pause
 from nodeagent.logs import Logs
+from nodeagent.protocol.desired import Desired
 from nodeagent.protocol.report import FoundWork, Outcome, Report
 from nodeagent.protocol.vocabulary import ExitReason
 from nodeagent.reconcile import Found, Step, WorkSeen, steps
@@ -173,6 +176,11 @@ class Agent:
                 )
             await pause(self._pull, PULL_EVERY_S)
 
+    def _wanted(self) -> Desired:
+        """The wish in force; a node that was started to observe does no more than that."""
+        wish = self.wish.desired
+        return replace(wish, observe=True) if self.enrolment.observe else wish
+
     def _answered(self, asked: float) -> None:
         """The portal lives: leases count from the moment the request was sent."""
         self.executor.lease_at = asked
@@ -190,7 +198,7 @@ class Agent:
         found = await self.found()
         # Read after what was found, with no wait between: what is forgotten is in no later wish.
         wish = self.wish.desired
-        wanted = steps(wish, found)
+        wanted = steps(self._wanted(), found)
         waits = [PULL_EVERY_S]
         untried = False
         for step in wanted:

@@ -33,7 +33,7 @@ class Enrolment:
         self._file = state_dir / "credential"
         self._token = token
         self._labels = labels
-        self._observe = observe
+        self.observe = observe
         self.rejected = False
 
     def credential(self) -> str:
@@ -60,7 +60,7 @@ class Enrolment:
             host=me.host,
             cards=me.cards,
             labels=self._labels,
-            observe=self._observe,
+            observe=self.observe,
         )
         link.credential = link.credential or self.credential()
         if not link.credential:

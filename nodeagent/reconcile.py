@@ -53,9 +53,9 @@ def steps(wish: Desired, found: Found) -> tuple[Step, ...]:
     Room is freed before it is cut, a slice in use is never touched, and what the books do not list
     is left alone. A node that is as wished gets no step.
     """
-    taken = [*_stops(wish, found), *_cleans(found), *_deletes(wish, found)]
+    taken = [*_stops(wish, found), *_cleans(found)]
     if not wish.observe:
-        taken += [*_creates(wish, found), *_starts(wish, found)]
+        taken += [*_deletes(wish, found), *_creates(wish, found), *_starts(wish, found)]
     return tuple(taken)
 
 

@@ -31,7 +31,7 @@ class Node:
         self.agent: Agent | None = None
         self._task: asyncio.Task | None = None
 
-    def build(self) -> Agent:
+    def build(self, observe: bool = False) -> Agent:
         tools = tools_folder(self.work, ("/usr/bin/python3",))
         return Agent(
             name="test-node",
@@ -39,11 +39,11 @@ class Node:
             runner=ProcessRunner(self.state, self.work, tools),
             link=Link(self.portal.url),
             state_dir=self.state,
-            enrolment=Enrolment(self.state, self.portal.token, {}),
+            enrolment=Enrolment(self.state, self.portal.token, {}, observe),
         )
 
-    async def start(self) -> Agent:
-        self.agent = self.build()
+    async def start(self, observe: bool = False) -> Agent:
+        self.agent = self.build(observe)
         self._task = asyncio.create_task(self.agent.run())
         return self.agent
 

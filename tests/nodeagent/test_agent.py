@@ -296,3 +296,11 @@ async def test_an_attempt_is_not_forgotten_while_the_wish_in_force_still_lists_i
     assert portal.work("at-1").started_at == begun
     await portal.want(slices=[mig("sl-1", node.card)], work=[])
     await portal.until(lambda: portal.work("at-1") is None)
+
+
+async def test_a_node_that_was_started_to_observe_measures_and_does_nothing_else(node, portal):
+    await node.start(observe=True)
+    await portal.want(slices=[mig("sl-1", node.card)], work=[job("at-1", "true")])
+    await portal.until(lambda: portal.reports[-1].generation == portal.wish.generation)
+    assert portal.hellos[0].observe
+    assert (portal.reports[-1].slices, portal.reports[-1].work) == ((), ())

@@ -223,6 +223,7 @@ def test_nothing_is_done_to_a_card_that_does_not_answer():
 
 @pytest.mark.parametrize("held", [{"observe": True}, {"drain": True}])
 def test_a_node_that_only_observes_or_drains_starts_nothing(held):
+    """Stopping and cleaning go on: work of before must be able to end."""
     wish = Desired(epoch=1, generation=1, work=(job("at-1", "x"),), **held)
     assert steps(wish, Found()) == ()
 
