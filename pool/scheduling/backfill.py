@@ -12,7 +12,6 @@ from pool.scheduling.model import (
     PlannedStart,
     PriorityClass,
     Rules,
-    Running,
     Topology,
     Waiting,
 )
@@ -35,20 +34,13 @@ class Head:
 
 def plan_head(board: Board, work: Waiting) -> Head | None:
     """The earliest time at which the work fits, as running work ends; None when it never does."""
-    running = sorted(
-        ((ends_s(board.snapshot, r), r.id, r) for r in board.snapshot.running), key=lambda e: e[:2]
-    )
-    quick = _quick_head(board, work, [(at, r) for at, _, r in running])
-    return quick or _searched_head(board, work, [(at, r) for at, _, r in running])
+    return _quick_head(board, work) or _searched_head(board, work)
 
 
-Ends = Sequence[tuple[float, Running]]
-
-
-def _quick_head(board: Board, work: Waiting, running: Ends) -> Head | None:
+def _quick_head(board: Board, work: Waiting) -> Head | None:
     """Whole cards on one node: the node whose n-th card is free first, if nothing else binds."""
     need = work.need
-    if not need.whole or need.topology is not Topology.NODE or not running:
+    if not need.whole or need.topology is not Topology.NODE:
         return None
     times = _card_times(board)
     nodes = board.cards.node
@@ -62,11 +54,12 @@ def _quick_head(board: Board, work: Waiting, running: Ends) -> Head | None:
     at_s = float(ready.min(initial=np.inf))
     if not np.isfinite(at_s):
         return None
-    likely = {board.nodes.states[n].id for n in np.flatnonzero(ready == at_s).tolist()}
+    rows = np.flatnonzero((ready == at_s)[nodes] & (board.cards.held > 0)).tolist()
+    holders = {piece.held_by for row in rows for piece in board.cards.pieces[row]}
     trial = board.copy()
-    for at, ended in running:
-        if at <= at_s and any(host[0] in likely for host in ended.hosts):
-            release(trial, ended)
+    for running in board.snapshot.running:
+        if running.id in holders and ends_s(board.snapshot, running) <= at_s:
+            release(trial, running)
     placed = offer(trial, work)
     return None if placed is None else head_at(trial, work, placed, at_s)
 
@@ -82,15 +75,17 @@ def _card_times(board: Board) -> Times:
     return times
 
 
-def _searched_head(board: Board, work: Waiting, running: Ends) -> Head | None:
+def _searched_head(board: Board, work: Waiting) -> Head | None:
     """The general answer: the fewest ends after which the work fits, found by halving."""
+    ends = ((ends_s(board.snapshot, r), r.id, r) for r in board.snapshot.running)
+    running = sorted(ends, key=lambda entry: entry[:2])
     low, high, done = 1, len(running), 0
     base = board
     found: tuple[int, Board, Placed] | None = None
     while low <= high:
         middle = (low + high) // 2
         trial = base.copy()
-        for _, ended in running[done:middle]:
+        for _, _, ended in running[done:middle]:
             release(trial, ended)
         placed = offer(trial, work)
         if placed is not None:
@@ -141,8 +136,10 @@ def ends_before(board: Board, work: Waiting, heads: Sequence[Head]) -> bool:
 
 
 def slip_order(work: Waiting, now_s: float, rules: Rules) -> tuple[float, float, int]:
-    """Shortest forecast first, shortened by age so that nobody starves."""
-    age = max(0.0, now_s - work.submitted_s) / rules.age_full_s
+    """Shortest forecast first, shortened by age so that nobody starves; or plainly by arrival."""
+    if not rules.shortest_first:
+        return (work.submitted_s, 0.0, work.id)
+    age = max(0.0, now_s - work.submitted_s) / rules.slip_age_s
     return (forecast_s(work, rules) / (1.0 + age), work.submitted_s, work.id)
 
 

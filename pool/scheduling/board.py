@@ -52,11 +52,17 @@ class Words:
     memo: dict[object, Any] = field(default_factory=dict)
     layouts: list[Layout] = field(default_factory=list)
     ticks: int = 0
+    made: int = 0
 
     def tick(self) -> int:
         """A number never given before: marks a state that no copy has had."""
         self.ticks += 1
         return self.ticks
+
+    def fresh(self) -> int:
+        """An id for a slice that is only planned: below zero, never given before."""
+        self.made -= 1
+        return self.made
 
     def code(self, word: object) -> int:
         return self.codes.setdefault(word, len(self.codes))
@@ -159,8 +165,6 @@ class Board:
     quotas: dict[str, list[Quota]]
     held: dict[int, int]
     seats: dict[Mode, int]
-    fresh: int = -1
-    """The id that the next slice to be made gets; planned slices count down from -1."""
 
     def copy(self) -> "Board":
         return replace(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nodeagent.protocol.vocabulary import Mode
-from pool.scheduling.board import Board, Flags
+from pool.scheduling.board import FREE, Board, Flags, Ints
 from pool.scheduling.fit import (
     Grants,
     grants_for,
@@ -14,9 +14,8 @@ from pool.scheduling.fit import (
     modes_offered,
     sieve,
 )
-from pool.scheduling.model import Explanation, Level, PlannedStart, Reason, Waiting
-from pool.scheduling.offer import may_use
-from pool.scheduling.possible import possible
+from pool.scheduling.model import Explanation, Level, PlannedStart, PriorityClass, Reason, Waiting
+from pool.scheduling.offer import may_use, offer
 from pool.scheduling.shortage import shortage_of
 
 _RULES = frozenset(
@@ -122,3 +121,39 @@ def _merged(removed: tuple[tuple[Reason, int], ...]) -> tuple[tuple[Reason, int]
     for reason, lost in removed:
         totals[reason] = totals.get(reason, 0) + lost
     return tuple((reason, lost) for reason, lost in totals.items() if lost)
+
+
+def possible(board: Board, work: Waiting) -> bool:
+    """Whether the pool's hardware could hold the work if nothing else were there."""
+    key = ("possible", work.need, work.kind, work.purpose, work.partitions)
+    found: bool | None = board.words.memo.get(key)
+    if found is None:
+        plain = replace(work, avoid=frozenset(), tenants=(), priority_class=PriorityClass.NORMAL)
+        parts = {p: replace(s, open_to=None) for p, s in board.parts.items()}
+        found = offer(replace(_empty(board), parts=parts), plain) is not None
+        board.words.memo[key] = found
+    return found
+
+
+def _empty(board: Board) -> Board:
+    """The board with no work on it and every card and node offered; laid out once a board."""
+    found: Board | None = board.words.memo.get("empty")
+    if found is not None:
+        return found
+    snapshot = replace(board.snapshot, windows=(), reservations=(), promises=())
+    empty = replace(board.copy(), snapshot=snapshot, seats={})
+    states, nodes, cards = empty.nodes.states, empty.nodes, empty.cards
+    nodes.cpu = _ints(n.cpu_milli for n in states)
+    nodes.memory = _ints(n.memory_mib for n in states)
+    nodes.disk = _ints(n.disk_mib for n in states)
+    nodes.trust[:], nodes.busy[:], nodes.offered[:] = FREE, 0, True
+    cards.trust[:], cards.offered[:] = FREE, True
+    for row in range(len(cards.ids)):
+        cards.pieces[row] = ()
+        empty.refresh(row)
+    board.words.memo["empty"] = empty
+    return empty
+
+
+def _ints(values: Iterable[int]) -> Ints:
+    return np.fromiter(values, dtype=np.int64)

@@ -89,7 +89,8 @@ class Rules:
 
     `compute_tolerance_milli` is how far short a slice's compute may fall (requirement P10);
     `heavy_gb` is where heavy work begins; `preempt_share_milli` the cap of requirement S5;
-    `age_full_s` the wait after which age weighs as much as one step of priority.
+    `age_full_s` the wait after which age weighs as much as one step of priority; `slip_age_s` the
+    wait that halves a forecast when work slips in `shortest_first` (else it does by arrival).
     """
 
     compute_tolerance_milli: int = 20
@@ -97,7 +98,9 @@ class Rules:
     preempt_share_milli: int = 200
     checkpoint_every_s: float = 1800.0
     age_full_s: float = 86_400.0
+    slip_age_s: float = 86_400.0
     backfill: bool = True
+    shortest_first: bool = True
     preemption: bool = True
     notice_s: float = 60.0
     placements_per_round: int = 200

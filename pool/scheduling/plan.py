@@ -64,11 +64,14 @@ def plan_board(board: Board, *, tell: bool = True) -> Plan:
     decided = Round(board=board, guard=board, tell=tell)
     behind = [entry for entry in queue if not _start_or_block(decided, entry[0])]
     rules, now = board.snapshot.rules, board.snapshot.now_s
-    if rules.backfill:
-        behind.sort(key=lambda e: (e[1].band, -_class(e[0]), slip_order(e[0], now, rules)))
-    decided.guard = guarded(board, decided.heads)
+    behind.sort(key=lambda e: (e[1].band, -_class(e[0]), slip_order(e[0], now, rules)))
+    if behind and rules.backfill:
+        decided.guard = guarded(board, decided.heads)
     for work, _ in behind:
-        _slip_in(decided, work)
+        if rules.backfill:
+            _slip_in(decided, work)
+        else:
+            decided.waits[work.id] = _waits(work, Reason.BEHIND, Level.ORDER)
     return _told(decided, queue)
 
 

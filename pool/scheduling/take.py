@@ -66,8 +66,8 @@ def give(board: Board, part: Part, work: Waiting) -> None:
 
 def _made(board: Board, part: Part, work: Waiting) -> SliceState:
     assert part.new is not None
-    number = board.fresh
-    board.fresh -= 1
+    number = board.words.fresh()
+    board.words.where[number] = board.cards.index[part.card]
     return SliceState(
         id=number,
         card=part.card,

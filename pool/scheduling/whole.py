@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
 from pool.scheduling.board import Board, Flags, Ints
 from pool.scheduling.fit import host_share
-from pool.scheduling.links import best_set
 from pool.scheduling.model import Policy, Topology, Waiting
 from pool.scheduling.score import fragments, node_deltas
 
@@ -151,3 +152,43 @@ def _host_ok(board: Board, work: Waiting, node: int, parts: int) -> bool:
         and nodes.memory[node] >= share.memory_mib
         and nodes.disk[node] >= share.disk_mib
     )
+
+
+MOST_SETS = 20_000
+"""Beyond so many sets of cards the search grows a set card by card instead."""
+
+
+def best_set(board: Board, rows: Sequence[int], count: int) -> tuple[int, ...]:
+    """The `count` cards with the best links among them; then fewest moves, then the best rest.
+
+    `rows` are free cards of one node. Where all links are alike, the cards with the fewest moves
+    are taken, lowest first.
+    """
+    links = board.cards.links
+    ordered = sorted(rows, key=lambda row: (int(board.cards.whole[row]), row))
+    scores = {links[a].get(b, 0) for a, b in combinations(ordered, 2)}
+    if count == len(ordered) or len(scores) <= 1:
+        return tuple(sorted(ordered[:count]))
+    if comb(len(ordered), count) > MOST_SETS:
+        return _grown(board, ordered, count)
+    return max(combinations(sorted(rows), count), key=lambda chosen: _merit(board, rows, chosen))
+
+
+def _merit(
+    board: Board, rows: Sequence[int], chosen: tuple[int, ...]
+) -> tuple[int, int, int, tuple[int, ...]]:
+    rest = [row for row in rows if row not in chosen]
+    moves = sum(int(board.cards.whole[row]) for row in chosen)
+    return (_linked(board, chosen), -moves, _linked(board, rest), tuple(-row for row in chosen))
+
+
+def _linked(board: Board, rows: Sequence[int]) -> int:
+    return sum(board.cards.links[a].get(b, 0) for a, b in combinations(rows, 2))
+
+
+def _grown(board: Board, rows: Sequence[int], count: int) -> tuple[int, ...]:
+    chosen = [rows[0]]
+    while len(chosen) < count:
+        left = [row for row in rows if row not in chosen]
+        chosen.append(max(left, key=lambda row: (_linked(board, [*chosen, row]), -row)))
+    return tuple(sorted(chosen))
