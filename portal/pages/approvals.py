@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -32,6 +32,7 @@ from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless, toast
 from portal.pages.lists import newest_first
 from portal.pages.need_forms import UNITS
 
+VERBS = ("approve", "reject", "return", "undo")
 PANE = "pages/approvals/_pane.html"
 
 
@@ -99,6 +100,8 @@ def pane(request: HtmxRequest, uid: str) -> HttpResponse:
 @page("POST")
 def decide(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
     """Approve, reject, ask back or undo; the pane answers as things now stand."""
+    if verb not in VERBS:
+        raise Http404
     one = found(request_list(standing=request.standing), uid)
     form = DecisionForm(request.POST)
     status, refused = 200, None

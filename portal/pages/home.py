@@ -10,9 +10,8 @@ from django.shortcuts import render
 from billing.selectors.usage import months
 from pool.clock import now
 from pool.lifecycle.requests import RequestState
-from pool.lifecycle.roles import QuotaKind, QuotaUnit
+from pool.lifecycle.roles import QuotaUnit
 from pool.lifecycle.workloads import WorkloadState
-from pool.models.quotas import Quota
 from pool.models.users import User
 from pool.selectors.capacity import fits_now
 from pool.selectors.leases import active_leases
@@ -23,10 +22,12 @@ from pool.selectors.requests import approval_list, request_list
 from pool.selectors.templates import usable_templates
 from pool.selectors.workloads import workload_list
 from portal.pages.htmx import HtmxRequest, page
+from portal.pages.quotas import Line, by_tenant
 
 RECENT = timedelta(hours=24)
 ENDS_SOON = timedelta(days=3)
 SHOWN = 8
+LIMITS = 4
 
 
 @page("GET")
@@ -71,10 +72,10 @@ def _needs_you(*, user: User, standing: Standing) -> dict[str, Any]:
     return found
 
 
-def _card_quotas(standing: Standing) -> list[Quota]:
-    """Rows that count cards, of the person's own projects: what is held of what may be held."""
+def _card_quotas(standing: Standing) -> list[tuple[str, Line]]:
+    """What counts cards in the person's own projects, most held first."""
     rows = quota_list(standing=standing).filter(
-        unit=QuotaUnit.CARDS_MICRO, project__isnull=False, user=None
+        unit=QuotaUnit.CARDS_MICRO, project__isnull=False, user=None, limit_value__gt=0
     )
-    kinds = [QuotaKind.LIMIT, QuotaKind.ALLOWANCE]
-    return list(rows.filter(kind__in=kinds, limit_value__gt=0)[:SHOWN])
+    lines = [(one.name, line) for one in by_tenant(rows) for line in one.lines.values()]
+    return sorted(lines, key=lambda one: -one[1].held)[:LIMITS]

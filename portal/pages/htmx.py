@@ -17,7 +17,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods
 from django_htmx.middleware import HtmxDetails
 
-from pool.errors import PoolError
+from pool.errors import Forbidden, NotYours, PoolError
 from pool.models.users import User
 from pool.selectors.memberships import Standing, standing
 
@@ -36,6 +36,8 @@ View = Callable[..., HttpResponseBase]
 def page(*methods: str) -> Callable[[View], View]:
     """A view for people who are logged in; answers are never kept by caches.
 
+    What is not theirs to know is a missing page; what their role may not do, a forbidden one.
+
     A lost login sends the whole browser to the login page, also when htmx asked for a part.
     """
 
@@ -45,7 +47,12 @@ def page(*methods: str) -> Callable[[View], View]:
             if not request.user.is_authenticated:
                 return _to_login(request)
             request.standing = standing_of(request)  # type: ignore[attr-defined]
-            response = view(request, *args, **kwargs)
+            try:
+                response = view(request, *args, **kwargs)
+            except NotYours as hidden:
+                raise Http404 from hidden
+            except Forbidden as barred:
+                raise PermissionDenied from barred
             patch_vary_headers(response, ["HX-Request", "Cookie"])
             response.headers.setdefault("Cache-Control", "no-store")
             return response

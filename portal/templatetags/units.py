@@ -196,14 +196,14 @@ def room_bar(before: int, after: int, total: int) -> SafeString:
 
 
 UNITS = {
-    "cards_micro": (gettext_lazy("cards"), cards),
+    "cards_micro": (gettext_lazy("Cards"), cards),
     "memory_mib": (gettext_lazy("card memory"), gib),
     "compute_milli": (gettext_lazy("card compute"), percent),
     "card_seconds": (gettext_lazy("card-hours"), card_hours),
-    "cpu_milli": (gettext_lazy("cores"), cores),
+    "cpu_milli": (gettext_lazy("Cores"), cores),
     "ram_mib": (gettext_lazy("host memory"), gib),
     "disk_mib": (gettext_lazy("disk"), gib),
-    "workloads": (gettext_lazy("workloads"), number),
+    "workloads": (gettext_lazy("Workloads"), number),
 }
 KINDS = {
     "limit": gettext_lazy("at most at once"),

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation.template import templatize
 
 ROOMS = ("portal", "billing", "pool", "templates")
-KEYWORDS = {
+KEYWORDS: dict[str, Any] = {
     "_": None,
     "gettext": None,
     "gettext_lazy": None,
@@ -23,7 +23,7 @@ KEYWORDS = {
     "pgettext": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
 }
-Found = tuple[int, str, Any, list[str]]
+Found = tuple[int, Any, Any, Any]
 
 
 class Command(BaseCommand):
@@ -83,7 +83,7 @@ def _messages(path: Path) -> Iterator[Found]:
     if path.suffix == ".html":
         lines = templatize(text).splitlines()
         text = "\n".join(line.strip() for line in lines)
-    return extract_python(io.BytesIO(text.encode()), list(KEYWORDS), [], {"encoding": "utf-8"})
+    return extract_python(io.BytesIO(text.encode()), KEYWORDS, [], {"encoding": "utf-8"})
 
 
 def _add(found: Catalog, function: str, message: Any) -> None:

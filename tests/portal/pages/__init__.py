@@ -1,0 +1,1 @@
+"""Pages, as the server gives them."""

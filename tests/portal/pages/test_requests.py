@@ -1,0 +1,123 @@
+"""Asking for cards in a form."""
+
+import pytest
+
+from pool.events import Actor
+from pool.models import Request
+from pool.services.decisions import request_return
+
+
+def form(world, **changed):
+    return {
+        "project": "vision",
+        "template": world.version.template.slug,
+        "how": "template",
+        "time_value": "8",
+        "time_unit": "3600",
+        "copies": "1",
+        "lease_kind": "on_demand",
+        "title": "Train",
+        "purpose": "",
+    } | changed
+
+
+def test_a_request_is_sent_and_opened(visit, world):
+    answer = visit("member").send("/requests/new/", form(world))
+    made = Request.objects.order_by("-pk").first()
+    assert (answer.status_code, answer["Location"]) == (303, f"/requests/{made.uid}/")
+    assert (made.state, made.duration_seconds, made.title) == ("submitted", 8 * 3600, "Train")
+    assert made.requester == world.own.owner
+
+
+def test_the_size_that_was_asked_for_replaces_the_templates(visit, world):
+    changed = form(world, how="size", memory_gb="40", compute_percent="50", parts="2")
+    visit("member").send("/requests/new/", changed)
+    need = Request.objects.order_by("-pk").first().need
+    assert (need["memory_gb"], need["compute_milli"], need["parts"]) == (40, 500, 2)
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"time_value": "0"}, "time_value"),
+        ({"time_value": "-3"}, "time_value"),
+        ({"time_value": "90", "time_unit": "86400"}, "time_value"),
+        ({"time_value": ""}, "time_value"),
+        ({"time_unit": "7"}, "time_unit"),
+        ({"project": "speech"}, "project"),
+        ({"project": "nothing"}, "project"),
+        ({"template": "nothing"}, "template"),
+        ({"how": "size"}, "memory_gb"),
+        ({"how": "size", "memory_gb": "99999"}, "memory_gb"),
+        ({"how": "profile"}, "profile"),
+        ({"copies": "0"}, "copies"),
+        ({"lease_kind": "stolen"}, "lease_kind"),
+        ({"title": "x" * 121}, "title"),
+        ({"purpose": "y" * 4001}, "purpose"),
+        ({"partitions": "nowhere"}, "partitions"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_written(
+    changed, field, visit, world
+):
+    before = Request.objects.count()
+    given = form(world, **({"title": "我的申请"} | changed))
+    answer = visit("member").send("/requests/new/", given)
+    assert answer.status_code == 422
+    assert field in answer.context["form"].errors
+    assert Request.objects.count() == before
+    if field != "title":
+        assert "我的申请" in answer.content.decode()
+
+
+def test_what_no_card_could_hold_is_refused_above_the_form(visit, world):
+    answer = visit("member").send("/requests/new/", form(world, how="profile", profile="9g.999gb"))
+    assert answer.status_code == 422
+    assert answer.context["form"].errors
+
+
+def test_a_viewer_may_not_ask(visit, world):
+    before = Request.objects.count()
+    answer = visit("viewer").send("/requests/new/", form(world))
+    assert answer.status_code == 422
+    assert Request.objects.count() == before
+
+
+def test_the_answer_beside_the_form_says_profile_memory_and_who_decides(visit, world):
+    shown = visit("member").send("/requests/judged/", form(world, time_value="9")).content.decode()
+    assert "20gb" in shown
+    assert "MiB usable" in shown
+    assert "Nobody: it fits the project" in shown
+    big = form(world, how="whole", parts="4")
+    shown = visit("member").send("/requests/judged/", big).content.decode()
+    assert "the project lead" in shown
+
+
+def test_the_answer_survives_half_a_form(visit, world):
+    for changed in ({"time_value": ""}, {"template": ""}, {"project": "x"}, {"how": "size"}):
+        answer = visit("member").send("/requests/judged/", form(world, **changed))
+        assert answer.status_code == 200
+
+
+def test_a_request_is_withdrawn_by_its_owner_and_not_by_a_viewer(visit, world):
+    path = f"/requests/{world.own.request.uid}/withdraw/"
+    assert visit("viewer").send(path, htmx=True).status_code == 403
+    assert visit("member").send(path).status_code == 303
+    world.own.request.refresh_from_db()
+    assert world.own.request.state == "withdrawn"
+
+
+def test_an_answer_to_a_question_sends_the_request_again(visit, world):
+    uid = world.own.request.uid
+    lead, member = visit("lead"), visit("member")
+    lead.send(f"/approvals/{uid}/return/", {"revision": 1, "reason": "Which data?"})
+    lead.send(f"/approvals/{uid}/undo/", {"revision": 1})
+    request_return(
+        request=world.own.request, user=lead.user, actor=Actor.of(lead.user), text="Which data?"
+    )
+    shown = member.open(f"/requests/{uid}/").content.decode()
+    assert "Which data?" in shown
+    member.send(f"/requests/{uid}/comment/", {"text": "The new labels.", "again": "1"})
+    world.own.request.refresh_from_db()
+    assert world.own.request.state == "submitted"
+    assert "The new labels." in member.open(f"/requests/{uid}/").content.decode()
