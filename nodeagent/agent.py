@@ -59,6 +59,7 @@ class Agent:
         self._reached = (0, 0)
         self._running: dict[Step, asyncio.Task[None]] = {}
         self._outcomes: list[Outcome] = []
+        self._told: set[str] = set()
         self._pull = asyncio.Event()
         self._act = asyncio.Event()
         self._tell = asyncio.Event()
@@ -233,14 +234,16 @@ class Agent:
     def _forget(self, closed: tuple[str, ...]) -> None:
         """Ends that the books have: their folders go once all output is handed in.
 
-        Not while the wish in force still lists the attempt: forgotten, it would be run again.
+        Only after its clean end was told and answered, and not while the wish in force still lists
+        the attempt: forgotten, it would be run again.
         """
         listed = {work.attempt for work in self.wish.desired.work}
         for attempt in closed:
             record = self.runner.records.get(attempt)
             if record is None or attempt in listed:
                 continue
-            if record.clean and not self.logs.pending(record):
+            if attempt in self._told and not self.logs.pending(record):
+                self._told.discard(attempt)
                 self.runner.forget(attempt)
 
     async def found(self) -> Found:
@@ -293,6 +296,7 @@ class Agent:
         taken = await self.link.report(report)
         self._answered(asked)
         self._outcomes = [one for one in self._outcomes if one not in told]
+        self._told |= {w.attempt for w in report.work if w.clean}
         self._forget(taken.closed)
         if taken.wake:
             self._pull.set()

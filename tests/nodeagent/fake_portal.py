@@ -97,6 +97,11 @@ class FakePortal:
         rows = self.reports[-1].slices if self.reports else ()
         return next((row for row in rows if row.uid == uid), None)
 
+    def settled(self) -> bool:
+        """Has every step of the wish in force been tried, as the newest report says?"""
+        wish = (self.wish.epoch, self.wish.generation)
+        return any((r.epoch, r.generation) == wish for r in self.reports[-1:])
+
     def outcomes(self):
         return [outcome for report in self.reports for outcome in report.outcomes]
 

@@ -30,7 +30,7 @@ async def test_a_slice_is_cut_a_job_runs_on_it_and_everything_goes_away_again(no
     await portal.until(lambda: portal.slice("sl-1") is None and portal.work("at-1") is None)
     assert all(outcome.ok for outcome in portal.outcomes())
     assert not list((node.state / "work").iterdir())
-    await portal.until(lambda: portal.reports[-1].generation == portal.wish.generation)
+    await portal.until(portal.settled)
 
 
 async def test_hello_tells_the_node_and_its_cards(node, portal):
@@ -106,7 +106,7 @@ async def test_an_end_that_the_books_do_not_know_is_told_again_and_never_run_aga
     await node.start()
     await portal.want()
     await portal.until(lambda: portal.work("at-1"))
-    await portal.until(lambda: portal.reports[-1].generation == portal.wish.generation)
+    await portal.until(portal.settled)
     assert portal.work("at-1").exit_code == 0 and portal.log("at-1") == "once\n"
 
 
@@ -117,7 +117,7 @@ async def test_work_that_the_books_do_not_list_is_reported_and_left_running(node
     )
     await portal.until(lambda: state(portal, "at-1") == WorkFound.RUNNING)
     await portal.want(slices=[], work=[])
-    await portal.until(lambda: portal.reports[-1].generation == portal.wish.generation)
+    await portal.until(portal.settled)
     assert state(portal, "at-1") == WorkFound.RUNNING
     assert portal.slice("s").state == SliceFound.READY
 
@@ -301,6 +301,6 @@ async def test_an_attempt_is_not_forgotten_while_the_wish_in_force_still_lists_i
 async def test_a_node_that_was_started_to_observe_measures_and_does_nothing_else(node, portal):
     await node.start(observe=True)
     await portal.want(slices=[mig("sl-1", node.card)], work=[job("at-1", "true")])
-    await portal.until(lambda: portal.reports[-1].generation == portal.wish.generation)
+    await portal.until(portal.settled)
     assert portal.hellos[0].observe
     assert (portal.reports[-1].slices, portal.reports[-1].work) == ((), ())
