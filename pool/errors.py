@@ -15,7 +15,7 @@ class PoolError(Exception):
     status: ClassVar[int] = 409
     text: ClassVar[Any] = _("This cannot be done now.")
 
-    def __init__(self, **detail: Any) -> None:
+    def __init__(self, /, **detail: Any) -> None:
         self.detail = detail
         super().__init__(self.code)
 
@@ -30,7 +30,7 @@ class Invalid(PoolError):
     status = 400
     text = _("Some values are not valid.")
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
         super().__init__(
             **{name: [str(v)] if not isinstance(v, list) else v for name, v in fields.items()}
         )

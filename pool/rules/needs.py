@@ -184,9 +184,11 @@ def _resized(template: Need, asked: Need) -> Need:
 
 
 def _without_aliases(
-    given: Mapping[str, Any],
+    given: Any,
 ) -> tuple[dict[str, Any], dict[str, Problem]]:
     """Field names as rows use them, and what cannot be read as such."""
+    if not isinstance(given, Mapping):
+        raise Problems({"need": Problem(_("A need is written as names with values."))})
     plain: dict[str, Any] = {}
     wrong: dict[str, Problem] = {}
     for name, value in given.items():

@@ -59,9 +59,7 @@ def request_approve(
         Stale: the request is no longer the revision that was read.
         Invalid, Impossible, QuotaExceeded: the changes could not be granted.
     """
-    strange = set(changes or {}) - CHANGEABLE
-    if strange:
-        raise Invalid(**{name: gettext("An approver cannot change this.") for name in strange})
+    _changeable(changes or {})
     request = _decidable(request, user, revision)
     decision = {"decision": "approve", "changes": _plain(changes or {}), "reason": reason}
     return _decide(request, user, actor, decision, delay_s)
@@ -158,6 +156,17 @@ def _due(key: int) -> bool:
     _may(request, user)
     _carry_out(request, user, Actor(**pending["actor"]), pending)
     return True
+
+
+def _changeable(changes: Mapping[str, Any]) -> None:
+    """Refuse words that are not an approver's, and a start that is not a time."""
+    said = gettext("An approver cannot change this.")
+    wrong = dict.fromkeys(sorted(set(changes) - CHANGEABLE), said)
+    start = changes.get("starts_at")
+    if start is not None and not isinstance(start, datetime):
+        wrong["starts_at"] = gettext("A time with its zone is needed.")
+    if wrong:
+        raise Invalid(**wrong)
 
 
 def _decidable(request: Request, user: User, revision: int | None) -> Request:

@@ -219,7 +219,16 @@ def test_approval_with_changes_writes_them_and_says_so(world):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"title": "mine"}, {"copies": 0}, {"need": {"memory_gb": -1}}, {"gold": 1}]
+    "changes",
+    [
+        {"title": "mine"},
+        {"copies": 0},
+        {"need": {"memory_gb": -1}},
+        {"need": "small"},
+        {"need": {"self": 1}},
+        {"starts_at": "tomorrow"},
+        {"gold": 1},
+    ],
 )
 def test_wrong_changes_are_refused_and_decide_nothing(world, changes):
     request = ask(world)

@@ -140,6 +140,9 @@ def test_two_partitions_allowances_are_looked_at_together(world):
         ({"when_full": "never"}, "when_full"),
         ({"need": {"memory_gb": -1}}, "memory_gb"),
         ({"need": {"gold": 1}}, "gold"),
+        ({"need": {"self": 1}}, "self"),
+        ({"need": ["memory_gb"]}, "need"),
+        ({"need": "20 GB"}, "need"),
     ],
 )
 def test_wrong_words_are_refused_by_field_and_leave_no_trace(world, words, field):
