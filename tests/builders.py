@@ -85,7 +85,11 @@ class World:
     """A snapshot in the making; every call answers with a new world."""
 
     def __init__(self, made=None):
-        self.made = made or Snapshot(now_s=NOW, partitions=(PartitionState(id=1, name="main"),))
+        self.made = made or Snapshot(
+            now_s=NOW,
+            partitions=(PartitionState(id=1, name="main"),),
+            rules=Rules(preemption=True),
+        )
 
     def _with(self, **changed):
         return World(replace(self.made, **changed))
@@ -229,7 +233,7 @@ class World:
 
     def rules(self, **changed):
         """Numbers that differ from the usual ones."""
-        return self._with(rules=replace(self.made.rules or Rules(), **changed))
+        return self._with(rules=replace(self.made.rules, **changed))
 
     def have(self, **changed):
         """Anything else of a snapshot, given as it is."""

@@ -89,8 +89,10 @@ class Rules:
 
     `compute_tolerance_milli` is how far short a slice's compute may fall (requirement P10);
     `heavy_gb` is where heavy work begins; `preempt_share_milli` the cap of requirement S5;
-    `age_full_s` the wait after which age weighs as much as one step of priority; `slip_age_s` the
-    wait that halves a forecast when work slips in `shortest_first` (else it does by arrival).
+    `age_full_s` the wait after which age weighs as much as one step of priority; `slip_age_s`
+    the wait that halves a forecast when work slips in `shortest_first` (else it does by
+    arrival). `preemption` is for callers that carry evictions out: a winner counts on the room
+    that its victims leave.
     """
 
     compute_tolerance_milli: int = 20
@@ -101,7 +103,7 @@ class Rules:
     slip_age_s: float = 86_400.0
     backfill: bool = True
     shortest_first: bool = True
-    preemption: bool = True
+    preemption: bool = False
     notice_s: float = 60.0
     placements_per_round: int = 200
     unknown_duration_s: float = 86_400.0

@@ -33,9 +33,17 @@ def offer(board: Board, work: Waiting) -> Placed | None:
             if work.need.parts
             else _host_only(board, work, partition)
         )
-        if placed is not None and not forbidden_loan(work, placed):
-            return placed
+        if placed is None or forbidden_loan(work, placed) or _carves_twice(board, work, placed):
+            continue
+        return placed
     return None
+
+
+def _carves_twice(board: Board, work: Waiting, placed: Placed) -> bool:
+    """Work that room is being made for takes no other card apart meanwhile."""
+    snapshot = board.snapshot
+    waits = any(p.workload == work.id and p.until_s > snapshot.now_s for p in snapshot.promises)
+    return waits and any(move.removes for move in placed.moves)
 
 
 def may_use(board: Board, work: Waiting, partition: int) -> bool:

@@ -12,6 +12,7 @@ from pool.scheduling.model import (
     Level,
     PartitionState,
     Policy,
+    Promise,
     Reason,
     Topology,
 )
@@ -252,3 +253,12 @@ def test_a_class_at_its_ceiling_gets_no_further_slice_of_the_card():
     made = _planned(world.queue(req(3, profile="3g.40gb"), req(4, profile="1g.10gb")))
     assert [p.workload for p in made.placed] == [4]
     assert made.waits[3].reason is Reason.CEILING
+
+
+def test_work_that_room_is_being_made_for_takes_no_second_card_apart():
+    world = snapshot().node("n1").card("A100-80GB", count=2)
+    world = world.slice(1, "1g.10gb", start=4, stage="going").slice(2, "1g.10gb", start=4)
+    queue = world.queue(req(1, profile="7g.80gb"))
+    assert _placed(_planned(queue), 1).moves[0].removes == (2,)
+    promise = Promise(workload=1, cards=frozenset({1}), nodes=frozenset(), until_s=NOW + 60)
+    assert _planned(queue.have(promises=(promise,))).placed == ()
