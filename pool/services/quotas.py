@@ -24,7 +24,7 @@ from pool.models.users import User
 from pool.rules.needs import from_mapping
 from pool.rules.quotas import ceiling_of, over_by
 from pool.selectors.offers import asked_where, options_for
-from pool.services.levels import Taken
+from pool.services.levels import Taken, level_counts
 from pool.services.moves import locked
 from pool.wake import round_wanted
 
@@ -159,7 +159,7 @@ def _held_already(row: Quota) -> int:
     )
     if row.kind == QuotaKind.ALLOWANCE:
         placements = placements.filter(attempt__workload__entitlement="allowance")
-    return sum(_noted(row, one) for one in locked(placements))
+    return sum(_noted(row, one) for one in locked(placements) if _counts(row, one))
 
 
 def _whose(row: Quota, prefix: str) -> Q:
@@ -169,6 +169,11 @@ def _whose(row: Quota, prefix: str) -> Q:
     if row.user_id is not None and prefix:
         mine &= Q(**{f"{prefix}owner": row.user_id})
     return mine
+
+
+def _counts(row: Quota, placement: Placement) -> bool:
+    """An allowance in cores is for work without a card, the others are for work with one."""
+    return level_counts(row, cards=placement.holds.exclude(slice=None).exists())
 
 
 def _noted(row: Quota, placement: Placement) -> int:

@@ -5,12 +5,14 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pool.cycle.round import run_rounds
 from pool.errors import Invalid, QuotaExceeded
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
-from pool.models import Event, Quota
+from pool.models import Event, Placement, Quota
 from pool.services.levels import level_give_back, level_rows, level_take
 from pool.services.quotas import quota_set
 from pool.services.requests import request_submit, request_withdraw
+from pool.services.workloads import workload_submit
 from tests import factories as make
 
 CARDS = QuotaUnit.CARDS_MICRO
@@ -106,6 +108,30 @@ def test_a_new_entitlement_row_counts_what_is_pending_and_gets_it_back(world):
     request_withdraw(request=request, user=world.member, actor=make.by(world.member))
     row.refresh_from_db()
     assert row.held == 0
+
+
+def test_rows_made_while_work_runs_count_it_and_nothing_else(world):
+    make.allowance(world.project, world.partition, 2)
+    workload_submit(
+        user=world.member,
+        project=world.project,
+        template_version=world.whole,
+        command=["true"],
+        actor=make.by(world.member),
+    )
+    run_rounds()
+    assert Placement.objects.filter(state="open").count() == 1
+    host = {"unit": QuotaUnit.CPU_MILLI, "card_model": ""}
+    rows = [
+        set_limit(world, 5_000_000, tenant=world.organization),
+        set_limit(world, 0, user=world.member),
+        set_limit(world, 5_000_000, user=world.lead),
+        set_limit(world, 64_000, **host),
+        set_limit(world, 64_000, kind=QuotaKind.ALLOWANCE, **host),
+        set_limit(world, 9, unit=QuotaUnit.WORKLOADS, card_model=""),
+    ]
+    assert [row.held for row in rows] == [1_000_000, 1_000_000, 0, 16_000, 0, 1]
+    assert rows[1].ceiling == 1_000_000
 
 
 limits = st.integers(0, 6)
