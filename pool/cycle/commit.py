@@ -13,7 +13,7 @@ from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.workloads import WorkloadState
 from pool.models.workloads import Workload
-from pool.scheduling.model import Explanation, Plan
+from pool.scheduling.model import Explanation, Level, Plan, Reason, Shortage
 from pool.services.placements import placement_open
 
 log = structlog.get_logger(__name__)
@@ -30,27 +30,48 @@ WHERE w.id = v.id AND w.state = 'queued'
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What one round did: starts, cards on which room is being made, and stale decisions."""
+    """What one round did: starts, cards on which room is being made, and stale decisions.
+
+    `over` names the work that a limit refused which the planner does not count.
+    """
 
     opened: int = 0
     carving: int = 0
     stale: int = 0
+    over: frozenset[int] = frozenset()
 
 
 def commit(made: Plan) -> Done:
     """Open what was placed, in the plan's order, and write why the rest waits."""
     opened = carving = stale = 0
+    waits = dict(made.waits)
+    over: set[int] = set()
     for placed in made.placed:
         try:
             placement = placement_open(workload_id=placed.workload, placed=placed, actor=SYSTEM)
         except (Stale, QuotaExceeded) as refused:
             stale += 1
+            if isinstance(refused, QuotaExceeded):
+                waits[placed.workload] = _over(placed.workload, refused)
+                over.add(placed.workload)
             log.info("round.stale", workload=placed.workload, why=refused.detail)
             continue
         opened += placement is not None
         carving += placement is None
-    explain(made.waits)
-    return Done(opened, carving, stale)
+    explain(waits)
+    return Done(opened, carving, stale, frozenset(over))
+
+
+def _over(workload: int, refused: QuotaExceeded) -> Explanation:
+    """Why it waits when a limit refused it that the planner does not count."""
+    told = refused.detail
+    short = Shortage(
+        unit=str(told["unit"]),
+        needed=int(told["asked"]),
+        free=max(0, int(told["limit"]) - int(told["held"])),
+        where=str(told["tenant"]),
+    )
+    return Explanation(workload=workload, reason=Reason.QUOTA, level=Level.RULE, shortage=short)
 
 
 def explain(waits: Mapping[int, Explanation]) -> int:

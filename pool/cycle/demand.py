@@ -225,7 +225,7 @@ def _quota(row: QuotaRow) -> Quota:
 
 def promises(at: datetime) -> tuple[Kept, ...]:
     """Cards on which room is being made for one workload each."""
-    rows = Promise.objects.filter(until__gt=at)
+    rows = Promise.objects.filter(until__gt=at, workload__state=WorkloadState.QUEUED)
     return tuple(
         Kept(
             workload=row.workload_id,

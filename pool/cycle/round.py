@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import structlog
 from django.db import connection
@@ -27,6 +28,10 @@ DEBOUNCE_S = 0.05
 
 MOST_ROUNDS = 200
 """A holder that has made so many rounds in a row leaves the rest to the next task."""
+
+
+MOST_REFUSED = 100
+"""A round is planned again at most until so much work was refused by its limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +95,24 @@ def _while_wanted(total: Rounds) -> Rounds:
 
 
 def _one() -> tuple[Done, bool]:
-    """One round; whether its limit left work that could start at once."""
+    """One round; whether its limit left work that could start at once.
+
+    Work that a limit refused which the planner does not count keeps no room from others: the
+    round is planned again without it.
+    """
+    done, full = _pass(frozenset())
+    over, total = done.over, done
+    while done.over and len(over) <= MOST_REFUSED:
+        done, full = _pass(over)
+        over |= done.over
+        total = Done(total.opened + done.opened, total.carving + done.carving, total.stale)
+    return total, full
+
+
+def _pass(refused: frozenset[int]) -> tuple[Done, bool]:
+    """Look, decide, write, with some of the waiting work held back."""
     clocks = [time.monotonic()]
-    snapshot = take(now())
+    snapshot = take(now(), refused=refused)
     clocks.append(time.monotonic())
     made = plan(snapshot)
     clocks.append(time.monotonic())
@@ -105,7 +125,7 @@ def _one() -> tuple[Done, bool]:
             carving=done.carving,
             stale=done.stale,
             waits=len(made.waits),
-            took_ms=[round((b - a) * 1000, 1) for a, b in zip(clocks, clocks[1:], strict=False)],
+            took_ms=[round((b - a) * 1000, 1) for a, b in pairwise(clocks)],
         )
     return done, any(why.reason is Reason.ROUND_FULL for why in made.waits.values())
 

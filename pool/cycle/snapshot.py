@@ -6,8 +6,11 @@ from pool.cycle import demand, supply
 from pool.scheduling.model import Snapshot
 
 
-def take(at: datetime) -> Snapshot:
-    """The pool now. What changes while it is read is caught when a placement is opened."""
+def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
+    """The pool now. What changes while it is read is caught when a placement is opened.
+
+    Work in `refused` was stopped by a limit of its own a moment ago and is left out.
+    """
     parts, rows = supply.partitions()
     slices, on_card = supply.slices()
     cards = supply.cards(on_card, rows)
@@ -19,7 +22,7 @@ def take(at: datetime) -> Snapshot:
         cards=cards,
         slices=slices,
         partitions=parts,
-        waiting=demand.waiting(leases),
+        waiting=tuple(one for one in demand.waiting(leases) if one.id not in refused),
         running=running,
         quotas=demand.quotas(),
         promises=demand.promises(at),

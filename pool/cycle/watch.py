@@ -23,6 +23,7 @@ from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
 from pool.services.alerts import alert_raise
 from pool.services.attempts import attempt_stop
+from pool.services.cards import cards_clean
 from pool.services.decisions import request_decisions_due
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
@@ -33,6 +34,9 @@ S = SliceState
 W = WorkloadState
 AGAIN_S = 60
 """How much longer what cannot be ended from here is waited for, after people were told."""
+
+CARVING_S = 30
+"""How much longer placed work waits each time while its slices are being made."""
 
 DEAF = frozenset({NodeState.SILENT, NodeState.LOST, NodeState.RETIRED})
 
@@ -56,7 +60,7 @@ def watch() -> Seen | None:
         return Seen(
             silent=silence_sweep(seen=boottime()),
             overdue=_workloads(at) + _slices(at) + _drained(),
-            rooms=_rooms(at),
+            rooms=_rooms(at) + cards_clean(actor=SYSTEM),
             decisions=request_decisions_due(actor=SYSTEM),
         )
 
@@ -74,6 +78,10 @@ def _overdue(pk: int, state: str) -> bool:
 
     True when something was done.
     """
+    if state == W.PLACED and _being_carved(pk):
+        wait = now() + timedelta(seconds=CARVING_S)
+        Workload.objects.filter(pk=pk, state=state).update(deadline=wait)
+        return False
     if state in (W.PLACED, W.STARTING):
         return start_fail(workload_id=pk, actor=SYSTEM, why=_("it did not start in time"))
     with transaction.atomic():
@@ -90,6 +98,15 @@ def _overdue(pk: int, state: str) -> bool:
         if state != W.UNREACHABLE:
             attempt_stop(workload=row, actor=SYSTEM)
     return True
+
+
+def _being_carved(pk: int) -> bool:
+    """Whether its slices are still being made: they have deadlines of their own."""
+    return Slice.objects.filter(
+        state__in=[S.PLANNED, S.CREATING],
+        holds__held__upper_inf=True,
+        holds__placement__attempt__workload=pk,
+    ).exists()
 
 
 def _ask_a_person(row: Workload) -> None:

@@ -3,10 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 MICRO = 1_000_000
+LATE = timedelta(seconds=60)
+"""The watch looks every second; what is so long past its deadline was not seen by it."""
+
 UNISOLATED = frozenset({"process", "none", "unknown"})
 
 
@@ -235,7 +238,13 @@ def _works(books: Books) -> Iterator[str]:
 
 
 def _deadlines(books: Books) -> Iterator[str]:
-    """A state that must not last has a deadline."""
+    """A state that must not last has a deadline, and nobody is long past it."""
+    latest = books.now - LATE
     for work in books.works:
         if work.state in books.passing and work.deadline is None:
             yield f"work {work.id} is {work.state} without a deadline"
+        if work.deadline is not None and work.deadline < latest:
+            yield f"work {work.id} is {work.state} past its deadline"
+    for row in books.slices:
+        if row.deadline is not None and row.deadline < latest:
+            yield f"slice {row.id} is {row.state} past its deadline"

@@ -1,6 +1,7 @@
 """Cards as their nodes describe them: found, gone, ill, and well again."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 import msgspec
 from django.db import transaction
@@ -8,6 +9,7 @@ from django.db.models import QuerySet
 
 from nodeagent.protocol.inventory import Card as CardFacts
 from nodeagent.protocol.report import CardHealth
+from pool.clock import now
 from pool.events import Actor, record
 from pool.lifecycle.cards import CARD, CardState
 from pool.lifecycle.events import EventKind
@@ -33,6 +35,10 @@ BY_NODE = frozenset(
     {CardState.READY, CardState.PARTIAL, CardState.SILENT, CardState.CONTESTED, CardState.LOST}
 )
 """States that the node's word may end; a cordon by a person or an error waits for a person."""
+
+RESET = "reset_needed"
+CLEAN_S = 1800
+"""A card that asked for a reset is offered again after so long without another word of it."""
 
 STRANGERS = "slices nobody planned"
 
@@ -138,6 +144,8 @@ def cards_health(*, node: Node, told: Iterable[CardHealth], actor: Actor) -> boo
     for row in rows:
         one = by_uuid[row.uuid]
         then = HEALTH.get(one.health)
+        if then is CardState.CORDONED and row.state == then:
+            _stays_out(row)
         if then is None or row.state == then or row.state_reason == STRANGERS:
             continue
         if row.state not in BY_NODE or not CARD.allows(CardState(row.state), then):
@@ -151,11 +159,62 @@ def _move_card(row: Card, then: CardState, one: CardHealth, node: Node, actor: A
     (now_locked,) = locked(Card.objects.filter(pk=row.pk))
     if now_locked.state != row.state:
         return False
-    reason = one.reason or ("reset_needed" if one.health == "reset_needed" else one.health)
-    told = {**_at(node), "foreign": list(one.foreign), "xids": list(one.xids)}
-    move(now_locked, then, actor=actor, reason=reason, told=told)
+    ill = then is CardState.CORDONED
+    told = {**_at(node), "foreign": list(one.foreign), "xids": list(one.xids), "why": one.reason}
+    move(
+        now_locked,
+        then,
+        actor=actor,
+        reason=RESET if ill else one.reason or one.health,
+        changes={"clean_until": now() + timedelta(seconds=CLEAN_S) if ill else None},
+        told=told,
+    )
     round_wanted()
     return True
+
+
+def _stays_out(row: Card) -> None:
+    """Each word of the same illness starts the clean period anew."""
+    if row.state_reason == RESET:
+        until = now() + timedelta(seconds=CLEAN_S)
+        Card.objects.filter(pk=row.pk, state=CardState.CORDONED).update(clean_until=until)
+
+
+@transaction.atomic
+def cards_clean(*, actor: Actor) -> int:
+    """Cards whose clean period is over are offered again; how many."""
+    due = Card.objects.filter(state=CardState.CORDONED, clean_until__lte=now())
+    rows = locked(due.select_related("node"))
+    for row in rows:
+        clean = {"clean_until": None}
+        move(row, CardState.READY, actor=actor, reason="clean", changes=clean, told=_at(row.node))
+    if rows:
+        round_wanted()
+    return len(rows)
+
+
+@transaction.atomic
+def card_cordon(*, card: Card, actor: Actor, reason: str) -> Card:
+    """Nothing new starts on it until a person says so; what runs goes on. Safe to repeat."""
+    (row,) = locked(Card.objects.filter(pk=card.pk).select_related("node"))
+    if row.state == CardState.CORDONED and row.clean_until is None:
+        return row
+    if row.state == CardState.CORDONED:
+        move(row, CardState.READY, actor=actor, told=_at(row.node))
+    changes = {"clean_until": None}
+    move(row, CardState.CORDONED, actor=actor, reason=reason, changes=changes, told=_at(row.node))
+    return row
+
+
+@transaction.atomic
+def card_uncordon(*, card: Card, actor: Actor, reason: str = "") -> Card:
+    """A person clears it: it is offered again at once. Safe to repeat."""
+    (row,) = locked(Card.objects.filter(pk=card.pk).select_related("node"))
+    if row.state == CardState.CORDONED:
+        clean = {"clean_until": None}
+        move(row, CardState.READY, actor=actor, reason=reason, changes=clean, told=_at(row.node))
+        round_wanted()
+    return row
 
 
 @transaction.atomic

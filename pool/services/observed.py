@@ -111,14 +111,16 @@ def _answers(row: Node, actor: Actor) -> None:
 
 
 def node_died(*, node: Node, actor: Actor, reason: str, gone: bool) -> None:
-    """What the node had accepted is over, and what lay on its cards is not known any more.
+    """What ran on the node is over, and what lay on its cards is not known any more.
 
-    `gone` says that its processes cannot exist any more (it was started anew); else they are
-    stopped should it ever return.
+    `gone` says that its processes cannot exist any more (it was started anew): what it had not yet
+    accepted may still start there. Else all is over, and is stopped should the node ever return.
     """
     slices_lost(node=node, actor=actor, reason=reason)
-    open_there = Attempt.objects.filter(node=node, state=AttemptState.OPEN)
-    for pk in open_there.exclude(accepted_at=None).order_by("pk").values_list("pk", flat=True):
+    ended = Attempt.objects.filter(node=node, state=AttemptState.OPEN)
+    if gone:
+        ended = ended.exclude(accepted_at=None)
+    for pk in ended.order_by("pk").values_list("pk", flat=True):
         end = End(reason=ExitReason.NODE_LOST, message=reason, clean=gone)
         attempt_end(attempt_id=pk, end=end, actor=actor)
     if gone:

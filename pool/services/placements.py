@@ -209,7 +209,9 @@ def _slices(ground: Ground, placed: Placed) -> list[Slice]:
 
 def _check_promises(ground: Ground) -> None:
     """Room promised to another workload is not free, whoever asks."""
-    kept = Promise.objects.filter(card__in=ground.cards, until__gt=now())
+    kept = Promise.objects.filter(
+        card__in=ground.cards, until__gt=now(), workload__state=WorkloadState.QUEUED
+    )
     if kept.exclude(workload=ground.workload).exists():
         raise Stale(workload=ground.workload.uid, why="the card is being made ready for another")
 

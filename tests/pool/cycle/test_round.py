@@ -3,7 +3,9 @@
 import pytest
 
 from pool.cycle.round import run_rounds
+from pool.events import SYSTEM
 from pool.models import Event, Hold, Placement, Quota, Slice, Workload
+from pool.services.workloads import workload_stop
 from tests import rows
 from tests.pool.obedient import Obedient
 
@@ -92,3 +94,33 @@ def test_idle_slices_make_room_for_a_whole_card_and_nobody_steals_it(pool):
     pool.turn()
     big.refresh_from_db()
     assert big.state == "running"
+
+
+def test_work_refused_by_a_limit_the_planner_does_not_count_keeps_no_room_from_others(pool):
+    rows.node()
+    whole = rows.template(need={"parts": 1, "whole": True})
+    first, second = rows.workload(version=whole), rows.workload(version=whole)
+    rows.quota(limit=0, unit="workloads", project=first.project, partition=first.partitions.get())
+    assert run_rounds().opened == 1
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.state, second.state) == ("queued", "placed")
+    assert first.waits["reason"] == "quota"
+    assert first.waits["shortage"]["unit"] == "workloads"
+
+
+def test_a_cancelled_workloads_room_is_anybodys_at_once(pool):
+    small = rows.workload()
+    run_rounds()
+    pool.turn()
+    pool.finish(small)
+    pool.tell()
+    whole = rows.template(need={"parts": 1, "whole": True})
+    big = rows.workload(version=whole)
+    run_rounds()
+    other = rows.workload(version=whole)
+    workload_stop(workload=big, actor=SYSTEM)
+    pool.turn()
+    run_rounds()
+    other.refresh_from_db()
+    assert other.state == "placed"

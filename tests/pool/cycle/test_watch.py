@@ -55,6 +55,13 @@ def test_work_that_is_never_accepted_goes_back_to_the_queue(node):
     work = submit()
     late(Workload, pk=work.pk)
     watch()
+    assert seen(work).state == "placed"
+    assert work.deadline > now()
+    node.pull()
+    node.work = {}
+    node.tell()
+    late(Workload, pk=work.pk)
+    watch()
     assert (seen(work).state, work.stop_reason) == ("stopping", "start_failed")
     node.turn()
     assert (seen(work).state, work.starts_left) == ("queued", 2)
