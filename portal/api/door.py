@@ -13,8 +13,9 @@ from rest_framework.serializers import BaseSerializer
 
 from pool.errors import NotYours
 from pool.events import Actor
+from pool.models import User
 from pool.selectors.memberships import Standing, standing
-from portal.api.authentication import actor_of
+from portal.api.authentication import actor_of, caller
 from portal.api.fields import Filters, Given, Nothing
 from portal.api.idempotency import once
 from portal.api.pagination import PARAMETERS
@@ -44,14 +45,19 @@ class Door(viewsets.GenericViewSet[Any]):
     @cached_property
     def standing(self) -> Standing:
         """The caller's roles; one query a call."""
-        return standing(user=self.request.user)
+        return standing(user=self.user)
+
+    @property
+    def user(self) -> User:
+        """The caller; the permission class has let nobody else in."""
+        return caller(self.request)
 
     @property
     def actor(self) -> Actor:
         """The caller, as events name them."""
         return actor_of(self.request)
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """As the framework does, but a POST with an Idempotency-Key is answered once."""
         self.args = args
         self.kwargs = kwargs

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 
 from pool import clock
 from pool.errors import PoolError
+from portal.api.authentication import caller
 from portal.models import ApiToken, IdempotentCall
 
 HEADER = "Idempotency-Key"
@@ -83,10 +84,10 @@ def _locked(
     token = request.auth if isinstance(request.auth, ApiToken) else None
     asked = _fingerprint(request)
     with connection.cursor() as cursor:
-        cursor.execute(_LOCK, [f"{request.user.pk}:{token.pk if token else 0}:{key}"])
+        cursor.execute(_LOCK, [f"{caller(request).pk}:{token.pk if token else 0}:{key}"])
         if not cursor.fetchone()[0]:
             raise StillRunning
-    calls = IdempotentCall.objects.filter(user=request.user, token=token, key=key)
+    calls = IdempotentCall.objects.filter(user=caller(request), token=token, key=key)
     found = calls.filter(created_at__gt=clock.now() - KEPT).first()
     if found is not None:
         if found.body_hash != asked:
@@ -98,7 +99,7 @@ def _locked(
         raise _Undone
     calls.delete()
     calls.create(
-        user=request.user,
+        user=caller(request),
         token=token,
         key=key,
         body_hash=asked,

@@ -5,7 +5,6 @@ import binascii
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import BasePagination
@@ -23,9 +22,7 @@ class Pages(BasePagination):
     Rows come by their key, newest first; a view with `oldest_first` turns that round.
     """
 
-    def paginate_queryset(
-        self, queryset: QuerySet[Any], request: Request, view: Any = None
-    ) -> list[Any]:
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         """The rows of the page that is asked for.
 
         Raises:

@@ -25,7 +25,7 @@ KEY = OpenApiParameter(
 )
 
 
-class TokenScheme(OpenApiAuthenticationExtension):
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     """How a token is shown."""
 
     target_class = "portal.api.authentication.TokenAuthentication"
@@ -73,7 +73,7 @@ class DoorSchema(AutoSchema):
         return {code: answer, **dict.fromkeys(REFUSED[self.method], Refusal)}
 
     def _many(self) -> bool:
-        return self.view.action == "list" and isinstance(self.view, Listing)
+        return isinstance(self.view, Listing) and self.view.action == "list"
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         return self._many() if isinstance(self.view, Door) else super()._is_list_view(serializer)

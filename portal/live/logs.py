@@ -59,7 +59,7 @@ def _admit(request: HttpRequest, uid: str) -> Wish:
     """
     if request.method not in {"GET", "HEAD"}:
         raise MethodNotAllowed(str(request.method))
-    user = admitted(request).user
+    user = admitted(request)
     given = request.GET.dict()
     found = workload_list(standing=standing(user=user)).filter(uid=uid).first()
     if found is None:

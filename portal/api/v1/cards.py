@@ -50,7 +50,7 @@ class CardFilters(Filters):
     node = serializers.RegexField(f"^{UID}$", required=False, help_text="uid of a node")
     node_name = serializers.CharField(max_length=253, required=False)
     partition = serializers.SlugField(max_length=63, required=False)
-    label = serializers.CharField(max_length=80, required=False)
+    label = serializers.CharField(max_length=80, required=False)  # type: ignore[assignment]
     vendor = serializers.CharField(max_length=16, required=False)
     state = serializers.ChoiceField(choices=[s.value for s in CardState], required=False)
 

@@ -17,7 +17,7 @@ from portal.api.fields import Filters
 class EventOut(serializers.ModelSerializer[Event]):
     """One fact. Events are never changed or removed."""
 
-    data = serializers.DictField()
+    data = serializers.DictField()  # type: ignore[assignment]
 
     class Meta:
         model = Event
@@ -53,7 +53,7 @@ class EventDoor(Listed):
 
     def rows(self) -> QuerySet[Event]:
         """The caller's own."""
-        return event_list(standing=self.standing, user=self.request.user)
+        return event_list(standing=self.standing, user=self.user)
 
     def narrowed(self, rows: QuerySet[Event], **asked: Any) -> QuerySet[Event]:
         """By kind, subject, request id, and number."""

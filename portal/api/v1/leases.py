@@ -68,7 +68,7 @@ class LeaseDoor(Listed):
     def give_back(self, request: Request, uid: str) -> Response:
         """End it early; running work goes on for its grace, as low priority."""
         lease = self.one()
-        asked = lease.request.requester_id == request.user.pk
+        asked = lease.request.requester_id == self.user.pk
         guard(self.standing, Verb.REQUEST_MAKE if asked else Verb.LEASE_GIVE_BACK, lease.project)
         self.taken()
         lease_give_back(lease=lease, actor=self.actor)

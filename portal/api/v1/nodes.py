@@ -175,5 +175,5 @@ class JoinTokenDoor(Listed):
         guard(self.standing, Verb.NODE_MANAGE)
         given = self.taken()
         row, plain = join_token_issue(actor=self.actor, **given)
-        row.token = plain
+        row.token = plain  # type: ignore[attr-defined]
         return self.said(row)

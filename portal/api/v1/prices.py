@@ -77,7 +77,7 @@ class PriceDoor(Listed):
 
     def rows(self) -> QuerySet[Price]:
         """The caller's own."""
-        return price_list(user=self.request.user)
+        return price_list(user=self.user)
 
     def narrowed(self, rows: QuerySet[Price], **asked: Any) -> QuerySet[Price]:
         """By partition, currency and card model."""

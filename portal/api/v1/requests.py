@@ -202,7 +202,7 @@ class RequestDoor(Listed):
         guard(self.standing, Verb.REQUEST_MAKE, project)
         make = request_draft if given.pop("draft") else request_submit
         made = make(
-            user=request.user,
+            user=self.user,
             project=project,
             template_version=template_named(self.standing, project, given.pop("template")),
             partitions=tuple(partitions_named(project, given.pop("partitions"))),
@@ -218,20 +218,20 @@ class RequestDoor(Listed):
         given = self.taken()
         if "partitions" in given:
             given["partitions"] = tuple(partitions_named(asked.project, given["partitions"]))
-        made = request_edit(request=asked, user=request.user, actor=self.actor, **given)
+        made = request_edit(request=asked, user=self.user, actor=self.actor, **given)
         return self._now(made)
 
     @action(detail=True, methods=["post"])
     def submit(self, request: Call, uid: str) -> Response:
         """Submit a draft, or again what was asked back."""
         asked = self._own()
-        return self._now(request_send(request=asked, user=request.user, actor=self.actor))
+        return self._now(request_send(request=asked, user=self.user, actor=self.actor))
 
     @action(detail=True, methods=["post"])
     def withdraw(self, request: Call, uid: str) -> Response:
         """Take it back before it is decided."""
         asked = self._own()
-        return self._now(request_withdraw(request=asked, user=request.user, actor=self.actor))
+        return self._now(request_withdraw(request=asked, user=self.user, actor=self.actor))
 
     @action(detail=True, methods=["post"])
     def approve(self, request: Call, uid: str) -> Response:
@@ -255,7 +255,7 @@ class RequestDoor(Listed):
         """Say something about it."""
         asked = self.one()
         text = self.taken()["text"]
-        made = request_comment(request=asked, user=request.user, text=text, actor=self.actor)
+        made = request_comment(request=asked, user=self.user, text=text, actor=self.actor)
         return self.said(made)
 
     @action(detail=True, methods=["get"], pagination_class=None)
@@ -274,7 +274,7 @@ class RequestDoor(Listed):
         asked = self.one()
         guard(self.standing, Verb.REQUEST_DECIDE, asked)
         given = self.taken()
-        return self._now(decide(request=asked, user=self.request.user, actor=self.actor, **given))
+        return self._now(decide(request=asked, user=self.user, actor=self.actor, **given))
 
     def _now(self, row: Request) -> Response:
         """The row as it now is, read afresh with what its answer shows."""

@@ -60,9 +60,7 @@ class SampleFilters(Filters):
 class SamplePages(Pages):
     """By moment, card and slice: raw rows have no number of their own."""
 
-    def paginate_queryset(
-        self, queryset: QuerySet[Any], request: Request, view: Any = None
-    ) -> list[Any]:
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         """The rows after the cursor, oldest first; the page before is not offered."""
         self._request = request
         self._previous = None
@@ -94,7 +92,7 @@ class SampleDoor(Listing):
         rows = rows.annotate(part=Coalesce("slice_id", 0))
         window = {"since": "at__gte", "until": "at__lt"}
         rows = rows.filter(**{window[k]: v for k, v in self.asked.items() if k in window})
-        page = self.paginate_queryset(rows) or []
+        page: list[Any] = list(self.paginate_queryset(rows) or [])
         for row in page:
             card, workload, attempt = named(row)
             row.card, row.workload, row.attempt = card, workload, attempt

@@ -72,7 +72,7 @@ class TokenDoor(Listed):
 
     def rows(self) -> QuerySet[ApiToken]:
         """The caller's own."""
-        return token_list(user=self.request.user)
+        return token_list(user=self.user)
 
     def narrowed(self, rows: QuerySet[ApiToken], **asked: Any) -> QuerySet[ApiToken]:
         """Living or revoked ones."""
@@ -85,7 +85,7 @@ class TokenDoor(Listed):
         if isinstance(request.auth, ApiToken) and set(given["scopes"]) - set(request.auth.scopes):
             raise serializers.ValidationError({"scopes": [_("Wider than the token in use.")]})
         token, plain = token_issue(
-            user=request.user,
+            user=self.user,
             name=given["name"],
             expires=given["expires_at"],
             scopes=given["scopes"],

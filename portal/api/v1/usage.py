@@ -76,7 +76,7 @@ class UsageDoor(Listed):
 
     def rows(self) -> QuerySet[Usage]:
         """The caller's own."""
-        return usage_list(user=self.request.user)
+        return usage_list(user=self.user)
 
     def narrowed(self, rows: QuerySet[Usage], **asked: Any) -> QuerySet[Usage]:
         """By project, workload, owner and hour."""

@@ -43,5 +43,5 @@ class WhoamiDoor(Door):
     def list(self, request: Request) -> Response:
         """Who I am."""
         token = request.auth if isinstance(request.auth, ApiToken) else None
-        roles: list[Membership] = list(membership_list(user=request.user))
-        return self.said({"user": request.user, "memberships": roles, "token": token})
+        roles: list[Membership] = list(membership_list(user=self.user))
+        return self.said({"user": self.user, "memberships": roles, "token": token})

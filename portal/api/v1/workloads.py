@@ -96,7 +96,7 @@ class WorkloadDoor(Listed):
         if given.pop("kind") not in (None, version.kind):
             raise Invalid(kind=_("The template is for %(kind)s.") % {"kind": version.kind})
         made = workload_submit(
-            user=request.user,
+            user=self.user,
             project=project,
             template_version=version,
             partitions=partitions_named(project, given.pop("partitions")),
