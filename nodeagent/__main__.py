@@ -1,6 +1,7 @@
 """`python -m nodeagent`: the agent of one node, or of every node of a simulated fleet."""
 
 import asyncio
+import fcntl
 import logging
 import os
 import signal
@@ -33,6 +34,7 @@ def build(config: Config, node: SimulatedNode | None) -> Agent:
     state = config.state_dir / name if config.all_nodes else config.state_dir
     work = _work_root(config.work_dir)
     _make(state, 0o700)
+    _lock(state)
     driver = choose.driver(node, state, config.faults)
     tools = tools_folder(work, ("/usr/bin/python3", "/usr/local/bin/python3", sys.executable))
     return Agent(
@@ -68,6 +70,16 @@ def _make(folder: Path, mode: int) -> None:
         folder.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as failure:
         raise BadConfig(f"folder {folder}: {failure}") from failure
+
+
+def _lock(folder: Path) -> None:
+    """One agent per state folder; the kernel lets go when this process ends, however it ends."""
+    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise BadConfig(f"another agent runs with --state-dir {folder}") from None
 
 
 def _work_root(folder: Path) -> Path:

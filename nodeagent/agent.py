@@ -83,11 +83,12 @@ class Agent:
     async def stop_workloads(self, grace_s: float) -> None:
         """Stop everything that runs here, wait until it is clean, and try to tell the portal."""
         self.draining = True
-        reason = ExitReason.NODE_STOPPED
-        live = [r for r in self.runner.records.values() if r.ended_at is None]
-        await asyncio.gather(*(self.runner.stop(r.attempt, reason, grace_s) for r in live))
         until = clock.boottime() + grace_s + 5.0
-        while clock.boottime() < until and self._unclean():
+        while clock.boottime() < until and (self._unclean() or self._running):
+            live = [r for r in self.runner.records.values() if r.ended_at is None]
+            for record in live:
+                if not record.stop_asked:
+                    await self.runner.stop(record.attempt, ExitReason.NODE_STOPPED, grace_s)
             self._act.set()
             await asyncio.sleep(0.05)
         with contextlib.suppress(CutOff, TimeoutError):

@@ -181,9 +181,12 @@ def end(
     record: Record, reason: ExitReason, *, code: int | None, message: str, refused: bool
 ) -> None:
     """Write the end that no shim will write: never started, or its shim is gone."""
-    pairs = {"exit_code": code, "reason": reason, "message": message, "at": clock.wall()}
-    disk.write_pairs(record.folder / "ended", {**pairs, "refused": "yes" if refused else "no"})
-    refresh(record)
+    pairs: dict[str, object] = {"exit_code": code, "reason": reason, "message": message}
+    pairs["at"] = clock.wall()
+    pairs["refused"] = "yes" if refused else "no"
+    with contextlib.suppress(OSError):  # a full disk: the end is told from memory
+        disk.write_pairs(record.folder / "ended", pairs)
+    _read_end(record, {key: "" if value is None else str(value) for key, value in pairs.items()})
 
 
 def mark_clean(record: Record) -> None:

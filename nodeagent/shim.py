@@ -22,6 +22,7 @@ TAKEN = 75
 LEFTOVER_GRACE_S = 2.0
 """How long processes that the main one left behind may take to end after SIGTERM."""
 LEASE_LOOK_S = 1.0
+END_RETRY_S = 2.0
 READ_BYTES = 65536
 RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """Signals that the interpreter or the shim ignores, and that the job must not."""
@@ -215,7 +216,8 @@ class Shim:
             "at": time.time(),
             "boottime": now(),
         }
-        write_pairs(f"{self.folder}/started", at)
+        with contextlib.suppress(OSError):  # a full disk hides the start, it does not undo it
+            write_pairs(f"{self.folder}/started", at)
         self.tell("started")
         while self.status is None:
             self.turn()
@@ -268,7 +270,8 @@ class Shim:
         """SIGTERM to the group now, SIGKILL to everything when the grace is over."""
         if self.reason == "":
             self.reason = reason
-            write_pairs(f"{self.folder}/stopping", {"reason": reason, "at": time.time()})
+            with contextlib.suppress(OSError):
+                write_pairs(f"{self.folder}/stopping", {"reason": reason, "at": time.time()})
             self.tell("stopping")
             for number in (signal.SIGTERM, signal.SIGCONT):
                 self.signal_group(number)
@@ -362,7 +365,12 @@ class Shim:
         end = {"exit_code": exit_code, "reason": reason, "message": message}
         end["swept"] = "yes"  # every child was waited for: nothing of the job is left
         end |= {"at": str(time.time()), "boottime": str(now()), "log_bytes": self.log.offset}
-        write_pairs(f"{self.folder}/ended", end)
+        while True:
+            try:
+                write_pairs(f"{self.folder}/ended", end)
+                break
+            except OSError:  # a full disk: an end that nobody can read would be a lie told later
+                time.sleep(END_RETRY_S)
         self.tell("ended")
 
     def tell(self, word: str) -> None:
@@ -381,6 +389,9 @@ def main() -> int:
     if not claim(spec["folder"]):
         os.write(spec["status_fd"], b"taken\n")
         return TAKEN
+    # The job's folders were made apart: only the shim that has the claim brings them to their
+    # place, so that no later start can touch the folders of a job that runs.
+    os.rename(spec["staged"], spec["home"])
     Shim(spec).run()
     return 0
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import marshal
 import os
+import secrets
 import shutil
 import signal
 import sys
@@ -107,8 +108,13 @@ class ProcessRunner:
         record = self.records[attempt]
         if not record.swept:
             await asyncio.to_thread(self._sweep, record)
-        tmp = self._work_root / record.folder.name / "tmp"
-        await asyncio.to_thread(shutil.rmtree, tmp, True)
+        await asyncio.to_thread(self._tidy, record)
+
+    def _tidy(self, record: Record) -> None:
+        """Remove temporary files, and folders of starts that came to nothing."""
+        name = record.folder.name
+        for folder in (self._work_root / name / "tmp", *self._work_root.glob(f".{name}.*")):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def cleaned(self, attempt: str) -> None:
         """Stop the attempt's clock and tell."""
@@ -199,7 +205,7 @@ class ProcessRunner:
     def _spawn(self, record: Record, order: Order) -> tuple[int, int]:
         """Start the shim and hand it its order: (its pid, where its words come in)."""
         account = resolve(order.work.account)
-        home = self._prepare(record, order.work, account)
+        staged = self._prepare(record, order.work, account)
         order_read, order_write = os.pipe()
         words_read, words_write = os.pipe()
         try:
@@ -215,7 +221,7 @@ class ProcessRunner:
                 ],
                 setsid=True,
             )
-            spec = marshal.dumps(self._spec(record, order, account, home))
+            spec = marshal.dumps(self._spec(record, order, account, staged))
             os.close(order_read)
             order_read = -1
             with os.fdopen(order_write, "wb") as pipe, contextlib.suppress(BrokenPipeError):
@@ -231,25 +237,26 @@ class ProcessRunner:
         return pid, words_read
 
     def _prepare(self, record: Record, work: WantedWork, account: Account) -> Path:
-        """The job's private folders, its own and nobody else's."""
-        home = self._work_root / record.folder.name
-        for folder in (home, home / "files", home / "tmp"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        """The job's private folders, made apart: only root reaches them until all is there."""
+        staged = self._work_root / f".{record.folder.name}.{secrets.token_hex(4)}"
+        for folder in (staged, staged / "files", staged / "tmp"):
+            folder.mkdir(mode=0o700)
         for name, text in work.files.items():
-            target = (home / "files" / name).resolve()
-            if not target.is_relative_to((home / "files").resolve()):
+            target = staged / "files" / name
+            if not Path(os.path.normpath(target)).is_relative_to(staged / "files"):
                 raise ValueError(f"file name {name!r} leads out of the job's folder")
-            target.parent.mkdir(parents=True, exist_ok=True)
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
         if account.uid is not None and account.gid is not None:
-            for path in (home, *home.rglob("*")):
+            for path in (*staged.rglob("*"), staged):
                 os.chown(path, account.uid, account.gid, follow_symlinks=False)
-        return home
+        return staged
 
     def _spec(
-        self, record: Record, order: Order, account: Account, home: Path
+        self, record: Record, order: Order, account: Account, staged: Path
     ) -> dict[str, object]:
         work = order.work
+        home = self._work_root / record.folder.name
         limits = dict(LIMITS)
         if work.disk_mib:
             limits["RLIMIT_FSIZE"] = work.disk_mib * MIB
@@ -257,6 +264,8 @@ class ProcessRunner:
             "folder": str(record.folder),
             "argv": list(work.command),
             "env": environment(work, order.slices, order.vendor, account, home, self._tools),
+            "staged": str(staged),
+            "home": str(home),
             "cwd": str(home / "files"),
             "uid": account.uid,
             "gid": account.gid,

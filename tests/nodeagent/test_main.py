@@ -163,6 +163,15 @@ async def test_a_wrong_start_is_one_clear_line(folders, arguments, words):
     assert words in said.decode() and len(said.decode().splitlines()) == 1
 
 
+async def test_two_agents_never_share_a_state_folder(program, portal):
+    await program.start()
+    await portal.until(lambda: portal.hellos)
+    first = program.process
+    await program.start()
+    assert await asyncio.wait_for(program.process.wait(), 30) == 2
+    program.process = first
+
+
 async def test_the_doctor_says_what_this_machine_can_do(folders):
     state, work = folders
     process = await asyncio.create_subprocess_exec(
