@@ -23,7 +23,8 @@ from nodeagent.runners.environment import environment
 from nodeagent.runners.watch import Watch
 from nodeagent.tombs import Tombs
 
-SHIM_FILE = str(Path(shim.__file__).resolve())
+SHIM_SOURCE = Path(shim.__file__).read_bytes()
+"""Read once with the rest of the program: an upgrade on disk must not mix old orders and new shims."""
 LIMITS = {"RLIMIT_NOFILE": 65536, "RLIMIT_NPROC": 8192, "RLIMIT_CORE": 0}
 MIB = 1024 * 1024
 NICE = 5
@@ -46,6 +47,8 @@ class ProcessRunner:
         self._lease = state_dir / "lease"
         self._tombs = Tombs(state_dir / "forgotten")
         self._label = str(state_dir)
+        self._shim = state_dir / "shim.py"
+        disk.write_whole(self._shim, SHIM_SOURCE)
         self._work_root = work_root
         self._tools = tools
         self._watches: dict[str, Watch] = {}
@@ -211,7 +214,7 @@ class ProcessRunner:
         try:
             pid = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-I", "-S", "-E", SHIM_FILE],
+                [sys.executable, "-I", "-S", "-E", str(self._shim)],
                 adoption.labels(record, self._label),
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, order_read, 0),

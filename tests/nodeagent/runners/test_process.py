@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from nodeagent import logs, processes
+from nodeagent import logs, processes, shim
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import (
     ExitReason,
@@ -18,6 +18,7 @@ from nodeagent.protocol.vocabulary import (
     WorkFound,
 )
 from nodeagent.runners.base import Order, StartFailed
+from nodeagent.runners.process import SHIM_SOURCE
 from tests.nodeagent.fake_portal import job
 from tests.nodeagent.waiting import until
 
@@ -57,6 +58,13 @@ def output(record):
 async def test_the_exit_code_and_its_reason_are_kept(runner, script, code, reason):
     done = await run(runner, "sh", "-c", script)
     assert (done.state, done.exit_code, done.reason) == (WorkFound.EXITED, code, reason)
+
+
+async def test_an_upgrade_on_disk_does_not_change_a_running_agent(runner, monkeypatch):
+    monkeypatch.setattr(shim, "__file__", "/nowhere/shim.py")
+    assert (await run(runner, "true")).exit_code == 0
+    started = runner._shim.read_bytes()
+    assert started == SHIM_SOURCE and runner._shim.is_relative_to(runner._attempts.parent)
 
 
 async def test_a_command_that_is_not_there_fails_to_start_and_says_so(runner):
