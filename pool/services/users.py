@@ -60,7 +60,7 @@ def user_create(
     Raises:
         Invalid: a field is wrong, the password is too weak, or the name is taken, in any case.
     """
-    taken = Problem(marked("%(name)s is taken."), {"name": username})
+    taken = Problem(_("%(name)s is taken."), {"name": username})
     wrong = username_problem(username)
     if wrong is None and User.objects.filter(username__iexact=username).exists():
         wrong = taken
@@ -125,7 +125,7 @@ def _email_problem(email: str) -> Problem | None:
     try:
         validate_email(email)
     except ValidationError:
-        return Problem(marked("This is not an e-mail address."))
+        return Problem(_("This is not an e-mail address."))
     return None
 
 
