@@ -14,7 +14,7 @@ from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.roles import Role
 from pool.models.users import User
-from pool.rules.problems import Problem, marked
+from pool.rules.problems import Problem
 from pool.rules.tenants import title_problem, username_problem
 from pool.services.memberships import keep_an_admin
 from pool.services.refusals import refuse
