@@ -24,7 +24,7 @@ from nodeagent.runners.watch import Watch
 from nodeagent.tombs import Tombs
 
 SHIM_SOURCE = Path(shim.__file__).read_bytes()
-"""Read once with the rest of the program: an upgrade on disk must not mix old orders and new shims."""
+"""Read once with the program: an upgrade on disk must not mix old orders and new shims."""
 LIMITS = {"RLIMIT_NOFILE": 65536, "RLIMIT_NPROC": 8192, "RLIMIT_CORE": 0}
 MIB = 1024 * 1024
 NICE = 5
@@ -47,7 +47,9 @@ class ProcessRunner:
         self._lease = state_dir / "lease"
         self._tombs = Tombs(state_dir / "forgotten")
         self._label = str(state_dir)
-        self._shim = state_dir / "shim.py"
+        # Its folder keeps the name by which people and tests know it in a list of processes.
+        self._shim = state_dir / "nodeagent" / "shim.py"
+        self._shim.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         disk.write_whole(self._shim, SHIM_SOURCE)
         self._work_root = work_root
         self._tools = tools
