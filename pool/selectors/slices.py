@@ -1,4 +1,4 @@
-"""Slices of the pool. Everybody sees what is cut and whether it is held; by whom, only one's own."""
+"""Slices of the pool: all see what is cut and held; by whom is told to the holder's own tenant."""
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
