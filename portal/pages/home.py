@@ -25,7 +25,8 @@ from portal.pages.htmx import HtmxRequest, page
 from portal.pages.quotas import Line, by_tenant
 
 RECENT = timedelta(hours=24)
-ENDS_SOON = timedelta(days=3)
+ENDS_SOON, LONG_LEASE_S = timedelta(days=3), 7 * 86400
+ENDS_NOW = timedelta(minutes=15)
 SHOWN = 8
 LIMITS = 4
 
@@ -57,8 +58,9 @@ def _needs_you(*, user: User, standing: Standing) -> dict[str, Any]:
     """Everything that waits for this person, each with a page where it can be answered."""
     requests = request_list(standing=standing)
     mine = workload_list(standing=standing).filter(owner=user)
-    soon = active_leases(standing=standing).filter(
-        request__requester=user, valid__endswith__lte=now() + ENDS_SOON
+    own = active_leases(standing=standing).filter(request__requester=user)
+    soon = own.filter(valid__endswith__lte=now() + ENDS_NOW) | own.filter(
+        valid__endswith__lte=now() + ENDS_SOON, request__duration_seconds__gte=LONG_LEASE_S
     )
     found: dict[str, Any] = {
         "approvals": [],

@@ -58,6 +58,23 @@
         }
     }
 
+    // What scrolls can be reached by keyboard; what does not, costs no extra stop.
+    function reach() {
+        document.querySelectorAll(".table-responsive, .offcanvas-body").forEach(function (box) {
+            const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+            if (scrolls) {
+                box.tabIndex = 0;
+            } else {
+                box.removeAttribute("tabindex");
+            }
+        });
+    }
+
+    document.addEventListener("DOMContentLoaded", reach);
+    document.addEventListener("htmx:afterSettle", reach);
+    document.addEventListener("gpupool:swapped", reach);
+    document.addEventListener("shown.bs.offcanvas", reach);
+    window.addEventListener("resize", reach);
     document.addEventListener("keydown", function (event) {
         if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) {
             return;

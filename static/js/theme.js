@@ -32,7 +32,7 @@
     }
 
     function mark() {
-        document.querySelectorAll("[data-theme-choice]").forEach(function (button) {
+        document.querySelectorAll("button[data-theme-choice]").forEach(function (button) {
             button.setAttribute("aria-pressed", String(button.dataset.themeChoice === root.dataset.themeChoice));
         });
     }
@@ -41,8 +41,8 @@
     dark.addEventListener("change", apply);
     document.addEventListener("DOMContentLoaded", mark);
     document.addEventListener("click", function (event) {
-        const button = event.target.closest("[data-theme-choice]");
-        if (button && button !== root) {
+        const button = event.target.closest("button[data-theme-choice]");
+        if (button) {
             choose(button.dataset.themeChoice);
         }
     });
