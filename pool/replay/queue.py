@@ -128,7 +128,7 @@ def _rules(shape: Shape, preemption: bool) -> Rules:
         shortest_first=shape.policy == "live",
         preemption=preemption and shape.policy == "live",
         notice_s=shape.grace_s,
-        placements_per_round=1_000_000,
+        placements_per_round=1,
         preempt_share_milli=1000,
     )
 
@@ -195,10 +195,14 @@ def _waiting(live: Live, shape: Shape) -> Waiting:
 
 
 def _rounds(pool: Pool, fresh: frozenset[int], freed: bool) -> None:
-    """Rounds until one starts nobody. Where nothing was freed, only newcomers can start."""
+    """Rounds until one starts nobody. Where nothing was freed, only newcomers can start.
+
+    A round sees the oldest of each pile of alike jobs, so it starts one job at a time: the next
+    of that pile must be seen before anybody behind it.
+    """
     rules, now = pool.board.snapshot.rules, pool.clock.now_s
     while True:
-        if freed:
+        if freed or not pool.heads:
             waiting = pool.queue.candidates(now, rules, pool.until_s - now)
         else:
             waiting = pool.queue.some(fresh | pool.heads)
@@ -214,6 +218,7 @@ def _rounds(pool: Pool, fresh: frozenset[int], freed: bool) -> None:
         pool.until_s = min((start.at_s for start in made.starts), default=float("inf"))
         if not made.placed:
             return
+        freed = True
 
 
 def _now(pool: Pool, waiting: tuple[Waiting, ...]) -> Board:

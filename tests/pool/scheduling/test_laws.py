@@ -11,7 +11,7 @@ from pool.scheduling.plan import plan
 from tests.pool.scheduling.worlds import worlds
 
 LAW = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 
 
