@@ -21,7 +21,7 @@ from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
 from pool.rules.approval import Asked, policy_from, steps_for
-from pool.rules.needs import changed, to_mapping
+from pool.rules.needs import changed, from_mapping, to_mapping
 from pool.rules.requests import request_problems
 from pool.rules.workloads import comment_problem
 from pool.selectors.memberships import standing
@@ -30,6 +30,7 @@ from pool.services.entitlements import entitlement_give_back, entitlement_take
 from pool.services.moves import locked, move
 from pool.services.queue import workloads_withdrawn
 from pool.services.refusals import refuse, refusing
+from pool.services.weights import card_seconds, weights_grown
 from pool.services.wishes import (
     Wish,
     need_wished,
@@ -185,13 +186,18 @@ def request_rewrite(*, request: Request, words: Mapping[str, Any], actor: Actor)
         kept["need"] = changed(request.need, words.get("need") or {})
     asking = _asking(request.template_version, kept)
     need = need_wished(template_version=request.template_version, overrides=asking.need)
-    partitions = tuple(asking.partitions) if "partitions" in words else None
-    if partitions is not None:
-        request.partitions.set(partitions_wished(project=request.project, wanted=partitions))
+    places = _places(request, words, asking)
+    before = card_seconds(
+        request=request, need=from_mapping(request.need), partitions=request.partitions.all()
+    )
+    request.partitions.set(places)
     values = _columns(asking) | {"need": to_mapping(need), "revision": request.revision + 1}
     values |= {"pending_decision": None, "pending_until": None}
     for name, value in values.items():
         setattr(request, name, value)
+    if "weights" not in words:
+        after = card_seconds(request=request, need=need, partitions=places)
+        request.weights = weights_grown(weights=request.weights, before=before, after=after)
     if request.state == RequestState.SUBMITTED:
         entitlement_give_back(project=request.project, taken=request.entitled)
         wish = wish_of(request=request, user=request.requester)
@@ -314,6 +320,15 @@ _KEPT = (
     "purpose",
     "weights",
 )
+
+
+def _places(request: Request, words: Mapping[str, Any], asking: Asking) -> tuple[Partition, ...]:
+    """The partitions of the new words; another kind of card looks at all of them again."""
+    if "partitions" in words:
+        return partitions_wished(project=request.project, wanted=asking.partitions)
+    other_cards = {"vendors", "labels", "models"} & set(words.get("need") or {})
+    wanted = () if other_cards else tuple(request.partitions.all())
+    return partitions_wished(project=request.project, wanted=wanted)
 
 
 def _wanted(wish: Wish, copies: int) -> Any:

@@ -113,6 +113,34 @@ def test_an_edit_of_an_older_reading_or_a_decided_request_is_stale(world):
         request_edit(request=request, title="late", **words)
 
 
+def test_weights_grow_with_what_is_asked_until_they_are_weighed_anew(world):
+    words = {"user": world.member, "actor": make.by(world.member)}
+    request = draft(world, request_submit, duration_seconds=3600, weights={"cost": 1000})
+    edited = request_edit(request=request, copies=2, duration_seconds=7200, **words)
+    assert (edited.weights, edited.steps) == ({"cost": 4000}, ["lead"])
+    edited = request_edit(request=request, copies=3, **words)
+    assert (edited.weights, edited.steps) == ({"cost": 6000}, ["lead", "org_admin"])
+    weighed = request_edit(request=request, weights={"cost": 10}, **words)
+    assert (weighed.weights, weighed.steps) == ({"cost": 10}, ["lead"])
+
+
+def test_an_approver_cannot_make_a_request_too_dear_for_their_own_yes(world):
+    request = draft(world, request_submit, duration_seconds=3600, weights={"cost": 1000})
+    changes = {"duration_seconds": 6 * 3600}
+    words = {"user": world.lead, "actor": make.by(world.lead)}
+    changed = request_approve(request=request, changes=changes, **words)
+    assert (changed.state, changed.steps, changed.step) == ("submitted", ["lead", "org_admin"], 1)
+
+
+def test_another_kind_of_card_is_looked_for_everywhere(world):
+    make.partition("h100", labels=("H100-80GB",), rank=200)
+    make.node("n2", (("H100-80GB", 1),))
+    words = {"user": world.member, "actor": make.by(world.member)}
+    request = draft(world, request_submit, need={"models": ["A100-80GB"]})
+    edited = request_edit(request=request, need={"models": ["H100-80GB"]}, **words)
+    assert [p.slug for p in edited.partitions.all()] == ["h100"]
+
+
 def test_an_edit_starts_the_steps_again(world):
     make.node("n2")
     request = draft(world, request_submit, template_version=world.whole, copies=9)
