@@ -96,7 +96,7 @@ bench: $(VENV)/.dev static messages
 
 docs: $(VENV)/.dev
 	$(PY) manage.py states
-	$(PY) manage.py spectacular --file docs/openapi.yaml
+	$(PY) manage.py openapi
 
 clean:
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis staticfiles
