@@ -12,7 +12,7 @@ from nodeagent import clock, enrol, telemetry
 from nodeagent.drivers.base import Driver
 from nodeagent.execute import Executor
 from nodeagent.limits import Limits
-from nodeagent.link import BackOff, CutOff, Link, pause
+from nodeagent.link import BackOff, CutOff, Link, NotTaken, pause
 from nodeagent.logs import Logs
 from nodeagent.protocol.desired import Desired
 from nodeagent.protocol.report import FoundWork, Outcome, Report
@@ -330,7 +330,10 @@ class Agent:
         """Oldest first; what is not taken waits for the next time."""
         with contextlib.suppress(CutOff):
             while self._welcome.is_set() and (batch := self.telemetry.oldest()) is not None:
-                await self.link.samples(batch)
+                try:
+                    await self.link.samples(batch)
+                except NotTaken as failure:
+                    log.warning("%s: readings are lost, the portal refuses: %s", self.name, failure)
                 self.telemetry.handed_in(batch)
 
 

@@ -20,6 +20,9 @@ from nodeagent.protocol.vocabulary import (
 from nodeagent.reconcile import Found, Step, impossible
 from nodeagent.runners.base import Order, Runner, StartFailed
 
+RUNNERS = frozenset({"process"})
+"""How work can be run here; the host tells the portal the same."""
+
 CALL_LIMIT_S = 60.0
 """A driver call that takes longer has hung: its card is left alone, the others go on."""
 
@@ -152,7 +155,7 @@ class Executor:
         work = _work(wish, step.target)
         if work is None or work.wanted != WorkWanted.RUN:
             return
-        why = impossible(work, found) or ("" if work.command else "there is no command to run")
+        why = impossible(work, found) or _unrunnable(work)
         if why:
             self.runner.refuse(work, why)
             raise StartFailed(why)
@@ -196,6 +199,13 @@ def _unmade(one: WantedSlice, state: SliceFound, reason: str) -> FoundSlice:
         size=one.size,
         reason=reason,
     )
+
+
+def _unrunnable(work: WantedWork) -> str:
+    """Why no runner of this node can run it, or nothing."""
+    if work.runner not in RUNNERS:
+        return f"this node has no runner {work.runner!r}"
+    return "" if work.command else "there is no command to run"
 
 
 def _work(wish: Desired, attempt: str) -> WantedWork | None:

@@ -37,6 +37,13 @@ class TooOld(CutOff):
     """The portal does not speak our protocol any more (426)."""
 
 
+class NotTaken(CutOff):
+    """The portal will never take this message (400, 413, 422): asking again is in vain."""
+
+
+NEVER = frozenset({400, 413, 422})
+
+
 class BackOff:
     """Waits that grow from 0.2 s to 10 s, with jitter so that a fleet does not return as one."""
 
@@ -169,7 +176,9 @@ class Link:
             raise CutOff(f"{name}: {type(failure).__name__} {failure}") from failure
         if answer.is_success:
             return answer.content
-        kind = {401: Unknown, 426: TooOld}.get(answer.status_code, CutOff)
+        kind = {401: Unknown, 426: TooOld, **dict.fromkeys(NEVER, NotTaken)}.get(
+            answer.status_code, CutOff
+        )
         raise kind(f"{name}: {answer.status_code} {answer.text[:300]}")
 
     def _read(self, body: bytes, kind: type[T]) -> T:

@@ -3,13 +3,16 @@
 import asyncio
 import codecs
 import contextlib
+import logging
 from pathlib import Path
 
 from nodeagent import clock, disk
-from nodeagent.link import CutOff, Link
+from nodeagent.link import CutOff, Link, NotTaken
 from nodeagent.protocol.samples import LogBatch, LogChunk
 from nodeagent.records import Record
 from nodeagent.runners.base import Runner
+
+log = logging.getLogger(__name__)
 
 LOOK_S = 0.2
 CHUNK_BYTES = 128 * 1024
@@ -81,7 +84,10 @@ class Logs:
         chunks = self._collect()
         if not chunks:
             return False
-        await self._link.logs(LogBatch(sent_at=clock.wall(), chunks=tuple(chunks)))
+        try:
+            await self._link.logs(LogBatch(sent_at=clock.wall(), chunks=tuple(chunks)))
+        except NotTaken as failure:
+            log.warning("output is lost, the portal refuses it: %s", failure)
         for chunk in chunks:
             self._note(chunk.attempt, chunk.offset + chunk.size)
         return True

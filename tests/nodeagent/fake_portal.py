@@ -24,6 +24,7 @@ class FakePortal:
     wish: Desired = Desired(epoch=1, generation=1)
     fence_s: int = 300
     cut: bool = False
+    spits: bool = False
     token: str = "join-me"
     credential: str = "secret-credential"
     hellos: list[Hello] = field(default_factory=list)
@@ -152,10 +153,14 @@ class FakePortal:
         return self._answer(Taken(epoch=self.wish.epoch, closed=self.closed))
 
     async def _samples(self, request):
+        if self.spits:
+            return web.Response(status=400, text="not that")
         self.batches.append(codec.decode(await request.read(), SampleBatch))
         return web.Response(status=204)
 
     async def _logs(self, request):
+        if self.spits:
+            return web.Response(status=422, text="not that")
         self.chunks.extend(codec.decode(await request.read(), LogBatch).chunks)
         return web.Response(status=204)
 

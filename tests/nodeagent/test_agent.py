@@ -1,5 +1,7 @@
 """The whole loop on simulated cards with real processes."""
 
+import pytest
+
 from nodeagent.protocol.vocabulary import ExitReason, SliceFound, StepKind, WorkFound, WorkWanted
 from tests.nodeagent.fake_portal import job, mig
 from tests.nodeagent.waiting import until
@@ -304,3 +306,45 @@ async def test_a_node_that_was_started_to_observe_measures_and_does_nothing_else
     await portal.until(portal.settled)
     assert portal.hellos[0].observe
     assert (portal.reports[-1].slices, portal.reports[-1].work) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"runner": "container"}, "no runner 'container'"), ({"command": ()}, "no command")],
+)
+async def test_work_that_this_node_cannot_run_is_refused_and_says_why(node, portal, changes, words):
+    await node.start()
+    await portal.want(work=[job("at-1", "true", **changes)])
+    await portal.until(lambda: portal.work("at-1") and portal.work("at-1").clean)
+    assert portal.work("at-1").state == WorkFound.REFUSED
+    assert words in portal.work("at-1").message
+
+
+async def test_a_slice_that_cannot_be_deleted_is_failed_until_it_can(node, portal):
+    node.script("faults:\n  - {at: delete, error: refused, reason: in use by another client}\n")
+    await node.start()
+    await portal.want(slices=[mig("sl-1", node.card)])
+    await portal.until(lambda: portal.slice("sl-1") and portal.slice("sl-1").device)
+    await portal.want(slices=[])
+    await portal.until(lambda: portal.slice("sl-1").state == SliceFound.FAILED)
+    assert portal.slice("sl-1").reason == "in use by another client"
+    await portal.until(portal.settled)
+    node.script("")
+    await portal.until(lambda: portal.slice("sl-1") is None)
+
+
+async def test_what_the_portal_refuses_for_good_does_not_hold_up_what_comes_after(
+    node, portal, monkeypatch
+):
+    monkeypatch.setattr("nodeagent.agent.READ_EVERY_S", 0.05)
+    monkeypatch.setattr("nodeagent.agent.ROW_S", 0.1)
+    portal.spits = True
+    await node.start()
+    script = "echo lost; while [ ! -e go ]; do sleep 0.02; done; echo kept"
+    await portal.want(work=[job("at-1", "sh", "-c", script)])
+    await portal.until(lambda: state(portal, "at-1") == WorkFound.RUNNING)
+    record = node.agent.runner.records["at-1"]
+    await until(lambda: (record.folder / "shipped").exists())
+    portal.spits = False
+    (node.work / "at-1" / "files" / "go").touch()
+    await portal.until(lambda: portal.log("at-1") == "kept\n" and portal.batches)
