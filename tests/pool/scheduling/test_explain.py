@@ -1,0 +1,75 @@
+"""Why it waits: the exact counts, the level, the shortage."""
+
+import pytest
+
+from nodeagent.protocol.vocabulary import Mode, Vendor
+from pool.scheduling.model import Level, Reason
+from pool.scheduling.plan import plan
+from tests.builders import req, snapshot, whole
+
+
+def _told(world, work):
+    return plan(world.queue(work).made).waits[work.id]
+
+
+def _mixed():
+    """Eight A100 (five held), two L40S, one MI300X, one A30 that is cordoned."""
+    world = snapshot().node("n1", cpu=64_000).card("A100-80GB", count=8).busy(5, ends=600)
+    world = world.node("n2").card("L40S", count=2, modes=("whole", "mps"))
+    world = world.node("n3").card("MI300X", modes=("whole",))
+    return world.node("n4").card("A30", modes=("whole",), offered=False)
+
+
+def test_each_filter_says_how_many_cards_it_removed():
+    need = {"vendors": frozenset({Vendor.NVIDIA}), "labels": frozenset({"A100-80GB", "A30"})}
+    told = _told(_mixed(), whole(1, 4, **need))
+    assert told.candidates == 12
+    assert dict(told.counts) == {
+        Reason.VENDOR: 1,
+        Reason.MODEL: 2,
+        Reason.HEALTH: 1,
+        Reason.MEMORY: 5,
+    }
+    assert (told.reason, told.level) == (Reason.TOPOLOGY, Level.BUSY)
+    assert (told.shortage.needed, told.shortage.free, told.shortage.where) == (4, 3, "n1")
+
+
+@pytest.mark.parametrize(
+    ("work", "reason"),
+    [
+        (whole(1, 9), Reason.TOPOLOGY),
+        (req(1, gb=400), Reason.MEMORY),
+        (req(1, gb=10, labels=frozenset({"H100-80GB"})), Reason.MODEL),
+        (req(1, gb=10, modes=(Mode.VNPU,)), Reason.MODE),
+        (req(1, gb=10, min_compute_capability="9.0"), Reason.CAPABILITY),
+        (req(1, profile="9g.90gb"), Reason.LAYOUT),
+        (whole(1, cpu_milli=900_000), Reason.CPU),
+        (whole(1, host_memory_mib=9_000_000), Reason.HOST_MEMORY),
+        (whole(1, disk_mib=9_000_000), Reason.DISK),
+        (whole(1, storage=frozenset({"st-1"})), Reason.STORAGE),
+        (req(1, parts=0, cpu_milli=900_000), Reason.CPU),
+    ],
+)
+def test_what_the_pool_can_never_hold_is_said_to_be_so(work, reason):
+    told = _told(_mixed(), work)
+    assert (told.reason, told.level) == (reason, Level.NEVER)
+
+
+def test_a_cpu_shortage_is_told_with_its_numbers():
+    world = snapshot().node("n1", cpu=8000, cpu_free=3000).card("A30")
+    told = _told(world, whole(1, cpu_milli=4000))
+    assert (told.reason, told.level) == (Reason.CPU, Level.BUSY)
+    assert (told.shortage.needed, told.shortage.free, told.shortage.where) == (4000, 3000, "n1")
+
+
+def test_a_node_that_failed_it_before_is_a_rule():
+    world = snapshot().node("n1").card("A30")
+    told = _told(world, whole(1, avoid=frozenset({1})))
+    assert (told.reason, told.level) == (Reason.NODE_FAILED_IT, Level.RULE)
+
+
+def test_standing_behind_the_head_is_told_as_order():
+    world = snapshot().node("n1").card("A30", count=2, modes=("whole",)).busy(1, ends=600)
+    made = plan(world.queue(whole(1, 2), whole(2, declared_s=9000.0)).made)
+    assert (made.waits[2].reason, made.waits[2].level) == (Reason.BEHIND, Level.ORDER)
+    assert (made.waits[1].position, made.waits[2].position) == (1, 2)
