@@ -1,13 +1,16 @@
 """Output by offset: nothing twice, nothing lost, characters whole."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nodeagent.link import CutOff
 from nodeagent.logs import Logs, piece, whole_characters
 from nodeagent.records import Record
 from nodeagent.shim import Log
+
+
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Portal:
@@ -103,6 +106,7 @@ def test_there_is_nothing_where_there_is_no_log(tmp_path):
     assert piece(tmp_path, 7, 10) == (7, b"")
 
 
+@calm
 @given(st.text(), st.integers(0, 200))
 def test_a_cut_at_whole_characters_is_text_and_loses_less_than_one(text, cut):
     body = text.encode()[:cut]

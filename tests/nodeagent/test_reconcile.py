@@ -3,7 +3,7 @@
 from dataclasses import replace as swap
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -13,6 +13,7 @@ from nodeagent.protocol.vocabulary import Mode, SliceFound, StepKind, WorkFound,
 from nodeagent.reconcile import ENDED, Found, Step, WorkSeen, impossible, steps
 from tests.nodeagent.fake_portal import job
 
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 CARDS = ("GPU-a", "GPU-b")
 MODES = (Mode.WHOLE, Mode.MIG, Mode.MPS)
 
@@ -119,6 +120,7 @@ def finish_stopping(found: Found) -> Found:
     )
 
 
+@calm
 @given(worlds())
 def test_taking_the_steps_again_and_again_leads_to_the_wish_and_then_there_are_none(world):
     wish, found = world
@@ -135,6 +137,7 @@ def test_taking_the_steps_again_and_again_leads_to_the_wish_and_then_there_are_n
     assert {s.uid for s in found.slices} <= {s.uid for s in wish.slices} | stay
 
 
+@calm
 @given(worlds())
 def test_a_slice_in_use_is_never_deleted_and_its_card_never_changes_mode(world):
     wish, found = world
@@ -145,6 +148,7 @@ def test_a_slice_in_use_is_never_deleted_and_its_card_never_changes_mode(world):
         assert not (step.kind == StepKind.SET_MODE and step.card in cards)
 
 
+@calm
 @given(worlds())
 def test_room_is_freed_before_it_is_cut(world):
     wish, found = world
@@ -159,6 +163,7 @@ def test_room_is_freed_before_it_is_cut(world):
             assert not [s for s in found.slices if s.card == step.card]
 
 
+@calm
 @given(worlds())
 def test_work_that_the_wish_does_not_list_is_left_alone(world):
     wish, found = world
@@ -168,6 +173,7 @@ def test_work_that_the_wish_does_not_list_is_left_alone(world):
             assert step.target in listed
 
 
+@calm
 @given(worlds(), st.randoms(use_true_random=False))
 def test_the_order_of_the_input_changes_nothing(world, chance):
     wish, found = world
@@ -181,6 +187,7 @@ def test_the_order_of_the_input_changes_nothing(world, chance):
     assert steps(wish, found) == before
 
 
+@calm
 @given(worlds())
 def test_nothing_starts_before_its_slices_are_there_and_free(world):
     wish, found = world
