@@ -9,7 +9,6 @@ from nodeagent.logs import Logs, piece, whole_characters
 from nodeagent.records import Record
 from nodeagent.shim import Log
 
-
 calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
