@@ -10,15 +10,18 @@ from pool.clock import now
 from pool.cycle.round import only_one
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.placements import PlacementState
-from pool.lifecycle.roles import QuotaKind
+from pool.lifecycle.requests import RequestState
 from pool.lifecycle.workloads import ENDED, HOLDING, WORKLOAD, AttemptState
 from pool.locks import AUDIT
 from pool.models.cards import Card
 from pool.models.installation import Installation
+from pool.models.leases import Lease
 from pool.models.nodes import Node
 from pool.models.placements import Hold, Placement
 from pool.models.quotas import Quota
+from pool.models.requests import Request
 from pool.models.slices import Slice
 from pool.models.workloads import Workload
 from pool.rules import invariants
@@ -81,6 +84,7 @@ def _books() -> invariants.Books:
         placements=_placements(),
         quotas=_quotas(),
         works=_works(),
+        claims=_claims(),
         passing=frozenset(str(state) for state in WORKLOAD.passing),
         holding=frozenset(str(state) for state in HOLDING),
     )
@@ -141,7 +145,7 @@ def _placements() -> tuple[invariants.PlacementRow, ...]:
 
 
 def _quotas() -> tuple[invariants.QuotaRow, ...]:
-    rows = Quota.objects.exclude(kind=QuotaKind.ENTITLEMENT).order_by("pk")
+    rows = Quota.objects.order_by("pk")
     return tuple(
         invariants.QuotaRow(
             id=row.pk,
@@ -151,6 +155,16 @@ def _quotas() -> tuple[invariants.QuotaRow, ...]:
         )
         for row in rows
     )
+
+
+def _claims() -> tuple[tuple[int, int], ...]:
+    pending = Request.objects.filter(state=RequestState.SUBMITTED)
+    in_force = Lease.objects.filter(state=LeaseState.ACTIVE)
+    taken = (
+        *pending.values_list("entitled", flat=True),
+        *in_force.values_list("entitled", flat=True),
+    )
+    return tuple((one["quota"], one["amount"]) for row in taken for one in row)
 
 
 def _works() -> tuple[invariants.WorkRow, ...]:

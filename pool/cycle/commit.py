@@ -82,17 +82,17 @@ def explain(waits: Mapping[int, Explanation]) -> int:
     if not waits:
         return 0
     rows = Workload.objects.filter(pk__in=list(waits), state=WorkloadState.QUEUED)
-    told = {row.pk: words(waits[row.pk]) for row in rows}
-    changed = [row for row in rows if _differs(row.waits, told[row.pk])]
-    if not changed:
+    told = {pk: words(why) for pk, why in waits.items()}
+    stored = rows.values_list("pk", "waits")
+    ids = [pk for pk, before in stored if _differs(before, told[pk])]
+    if not ids:
         return 0
+    changed = rows.filter(pk__in=ids).select_related("project").order_by("pk")
     with transaction.atomic():
+        seen = list(changed)
         with connection.cursor() as cursor:
-            cursor.execute(
-                _WAITS,
-                [[row.pk for row in changed], [json.dumps(told[row.pk]) for row in changed]],
-            )
-        for row in changed:
+            cursor.execute(_WAITS, [ids, [json.dumps(told[pk]) for pk in ids]])
+        for row in seen:
             if (row.waits or {}).get("reason") != told[row.pk]["reason"]:
                 record(
                     EventKind.WORKLOAD_EXPLAINED,
@@ -101,7 +101,7 @@ def explain(waits: Mapping[int, Explanation]) -> int:
                     reason=told[row.pk]["reason"],
                     level=told[row.pk]["level"],
                 )
-    return len(changed)
+    return len(ids)
 
 
 def words(why: Explanation) -> dict[str, Any]:

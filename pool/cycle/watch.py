@@ -162,7 +162,6 @@ def _end_slice(row: Slice, node: Node) -> None:
     if row.state == S.PLANNED:
         over = {"lived": closed("lived")}
         move(row, S.GONE, actor=SYSTEM, reason="never made", changes=over, told=told)
-        round_wanted()
     elif row.state == S.FAILED:
         wish = {"wished_in": node.generation + 1}
         move(row, S.DELETING, actor=SYSTEM, reason="again", changes=wish, told=told)
@@ -170,6 +169,8 @@ def _end_slice(row: Slice, node: Node) -> None:
         wish = {"wished_in": node.generation + 1}
         move(row, S.FAILED, actor=SYSTEM, reason="took too long", changes=wish, told=told)
     node_wish(node_id=node.pk, uid=node.uid)
+    if row.state == S.GONE:
+        round_wanted()
 
 
 def _fail_start_on(row: Slice) -> None:

@@ -61,7 +61,7 @@ class PlacementRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaRow:
-    """A quota row that placements take from."""
+    """A quota row: placements take from limits and allowances, claims from entitlements."""
 
     id: int
     name: str
@@ -81,7 +81,10 @@ class WorkRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Books:
-    """Everything that is judged, read in one transaction. Sizes of cards: MiB; of nodes: host."""
+    """Everything that is judged, read in one transaction. Sizes of cards: MiB; of nodes: host.
+
+    `claims` is what leases and pending requests took of entitlement rows: (quota, amount).
+    """
 
     now: datetime
     cards: dict[int, int]
@@ -91,6 +94,7 @@ class Books:
     placements: tuple[PlacementRow, ...]
     quotas: tuple[QuotaRow, ...]
     works: tuple[WorkRow, ...]
+    claims: tuple[tuple[int, int], ...]
     passing: frozenset[str]
     holding: frozenset[str]
 
@@ -202,14 +206,16 @@ def _nodes_not_over(books: Books) -> Iterator[str]:
 
 
 def _quotas(books: Books) -> Iterator[str]:
-    """What a row says is held is what open placements took of it."""
+    """What a row says is held is what open placements, or claims, took of it."""
     taken: dict[int, int] = defaultdict(int)
+    for quota, amount in books.claims:
+        taken[quota] += amount
     for placement in books.placements:
         for quota, amount in placement.taken:
             taken[quota] += amount
     for row in books.quotas:
         if row.held != taken[row.id]:
-            yield f"{row.name} says {row.held} is held, placements took {taken[row.id]}"
+            yield f"{row.name} says {row.held} is held, {taken[row.id]} was taken"
         if not 0 <= row.held <= row.ceiling:
             yield f"{row.name} holds {row.held} under a ceiling of {row.ceiling}"
 

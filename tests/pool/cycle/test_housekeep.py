@@ -81,7 +81,7 @@ def test_broken_books_are_told_once_and_the_alert_ends_when_they_are_mended():
     Quota.objects.filter(pk=row.pk).update(held=5)
     for _ in range(2):
         (told,) = audit()
-        assert "says 5 is held, placements took 0" in told
+        assert "says 5 is held, 0 was taken" in told
     assert Alert.objects.get().state == "firing"
     assert Event.objects.filter(kind="invariant.broken").count() == 1
     Quota.objects.filter(pk=row.pk).update(held=0)

@@ -49,6 +49,7 @@ PLACEMENT = PlacementRow(
     id=1, workload=1, workload_state="running", attempt_open=True, taken=((1, 267_857),)
 )
 QUOTA = QuotaRow(id=1, name="limit cards_micro of project:1", held=267_857, ceiling=1_000_000)
+CLAIMED = QuotaRow(id=2, name="entitlement of project:1", held=500, ceiling=900)
 WORK = WorkRow(id=1, state="running", deadline=None, open_placements=1)
 
 WHOLE = Books(
@@ -58,8 +59,9 @@ WHOLE = Books(
     slices=(SLICE,),
     holds=(HOLD, HOST),
     placements=(PLACEMENT,),
-    quotas=(QUOTA,),
+    quotas=(QUOTA, CLAIMED),
     works=(WORK,),
+    claims=((2, 500),),
     passing=frozenset({"placed", "stopping"}),
     holding=frozenset({"placed", "running", "stopping"}),
 )
@@ -98,7 +100,8 @@ BROKEN = {
         "holds": (HOLD, replace(HOST, fenced=False), more(HOST, fenced=False, trust=2))
     },
     "node 1 gives": {"holds": (HOLD, replace(HOST, ram_mib=1001))},
-    "is held, placements took 267857": {"quotas": (replace(QUOTA, held=5),)},
+    "says 5 is held, 267857 was taken": {"quotas": (replace(QUOTA, held=5),)},
+    "entitlement of project:1 says 500 is held, 0 was taken": {"claims": ()},
     "under a ceiling of 9": {"quotas": (replace(QUOTA, ceiling=9),)},
     "is open for queued work": {"placements": (replace(PLACEMENT, workload_state="queued"),)},
     "is open for running work": {"placements": (replace(PLACEMENT, attempt_open=False),)},
