@@ -11,8 +11,8 @@ SERIES = ("sm_mean", "memory_mib_mean", "memory_mib_max", "cpu_milli_mean", "pow
 
 def attempt_series(
     *, attempt: Attempt, since: datetime, limit: int = 2000
-) -> Sequence[tuple[datetime, tuple[float | None, ...]]]:
-    """(moment, values in the order of SERIES) of one attempt, oldest first."""
+) -> Sequence[tuple[datetime, tuple[float | None, ...], float]]:
+    """(moment, values in the order of SERIES, seconds it covers) of one attempt, oldest first."""
     rows = Sample.objects.filter(attempt_id=attempt.pk, at__gte=since).order_by("at")
-    found = rows.values_list("at", *SERIES)[:limit]
-    return [(at, tuple(values)) for at, *values in found]
+    found = rows.values_list("at", "seconds", *SERIES)[:limit]
+    return [(at, tuple(values), seconds) for at, seconds, *values in found]

@@ -21,21 +21,20 @@ from pool.selectors.quotas import quota_list
 from pool.selectors.requests import approval_list, request_list
 from pool.selectors.templates import usable_templates
 from pool.selectors.workloads import workload_list
+from portal.pages.gauges import Gauge, gauges
 from portal.pages.htmx import HtmxRequest, page
-from portal.pages.quotas import Line, by_tenant
 
 RECENT = timedelta(hours=24)
 ENDS_SOON, LONG_LEASE_S = timedelta(days=3), 7 * 86400
 ENDS_NOW = timedelta(minutes=15)
 SHOWN = 8
-LIMITS = 4
+LIMITS, TILES = 6, 6
 
 
 @page("GET")
 def index(request: HtmxRequest) -> HttpResponse:
     """The whole page; its live part is `_live.html`."""
     context = live_context(user=request.user, standing=request.standing)
-    context["templates"] = usable_templates(standing=request.standing)[:4]
     return render(request, "pages/home/index.html", context)
 
 
@@ -49,7 +48,8 @@ def live_context(*, user: User, standing: Standing) -> dict[str, Any]:
         "workloads": list(mine.filter(fresh)[:SHOWN]),
         "ever": mine.exists(),
         "fits": fits_now(nodes=node_map()),
-        "quotas": _card_quotas(standing),
+        "templates": usable_templates(standing=standing)[:TILES] if standing.works else [],
+        "gauges": _gauges(standing),
         "months": months(standing=standing),
     }
 
@@ -74,10 +74,7 @@ def _needs_you(*, user: User, standing: Standing) -> dict[str, Any]:
     return found
 
 
-def _card_quotas(standing: Standing) -> list[tuple[str, Line]]:
-    """What counts cards in the person's own projects, most held first."""
-    rows = quota_list(standing=standing).filter(
-        unit=QuotaUnit.CARDS_MICRO, project__isnull=False, user=None, limit_value__gt=0
-    )
-    lines = [(one.name, line) for one in by_tenant(rows) for line in one.lines.values()]
-    return sorted(lines, key=lambda one: -one[1].held)[:LIMITS]
+def _gauges(standing: Standing) -> list[Gauge]:
+    """Project inside organization, one a project and kind of card, most held first."""
+    rows = quota_list(standing=standing).filter(unit=QuotaUnit.CARDS_MICRO, user=None)
+    return gauges(rows)[:LIMITS]

@@ -8,7 +8,6 @@
     }
 
     const zone = document.documentElement.dataset.zone || undefined;
-    const clock = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone });
 
     function axis(extra) {
         const line = { lineStyle: { color: token("--gp-line") } };
@@ -39,17 +38,26 @@
         };
     }
 
-    // One or two points still get a window of some minutes round them.
-    function span(points) {
-        const minute = 60000;
-        const first = new Date(points[0][0]).getTime();
-        const last = new Date(points[points.length - 1][0]).getTime();
-        const room = Math.max(0, 2 * minute - (last - first)) / 2;
-        return { min: first - room, max: last + room };
+    // From the start of the attempt to its end, or to now, and every point that was measured.
+    function span(series) {
+        const moments = series.points.map(function (point) {
+            return new Date(point[0]).getTime();
+        });
+        const first = Math.min(new Date(series.from).getTime(), ...moments);
+        const last = Math.max(new Date(series.until).getTime(), ...moments);
+        return { min: first, max: Math.max(last, first + 10000) };
+    }
+
+    function moment(window) {
+        const wanted = { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone };
+        if (window.max - window.min < 600000) {
+            wanted.second = "2-digit";
+        }
+        return new Intl.DateTimeFormat(document.documentElement.lang, wanted).format;
     }
 
     function workload(series) {
-        const window = span(series.points);
+        const window = span(series);
         const accent = token("--gp-accent");
         const good = token("--gp-good");
         const memory = line(series.memory, 2, series.points, good, 1);
@@ -71,7 +79,7 @@
                 { left: 64, right: 16, top: 28, height: 96 },
                 { left: 64, right: 16, top: 168, height: 96 },
             ],
-            xAxis: [axis({ type: "time", gridIndex: 0, axisLabel: { show: false }, min: window.min, max: window.max }), axis({ type: "time", gridIndex: 1, min: window.min, max: window.max, axisLabel: { color: token("--gp-ink-3"), hideOverlap: true, formatter: clock.format } })],
+            xAxis: [axis({ type: "time", gridIndex: 0, axisLabel: { show: false }, min: window.min, max: window.max }), axis({ type: "time", gridIndex: 1, min: window.min, max: window.max, axisLabel: { color: token("--gp-ink-3"), hideOverlap: true, formatter: moment(window) } })],
             yAxis: [
                 axis({ gridIndex: 0, name: series.busy + " (%)", nameTextStyle: { color: token("--gp-ink-3"), align: "left" }, min: 0, max: 100, interval: 50 }),
                 axis({ gridIndex: 1, name: series.memory + " (MiB)", nameTextStyle: { color: token("--gp-ink-3"), align: "left" }, min: 0, max: series.memory_cap || undefined, splitNumber: 2 }),

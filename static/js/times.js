@@ -15,6 +15,7 @@
 
     const day = format({ year: "numeric", month: "numeric", day: "numeric" });
     const short = format({ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const exact = format({ month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
     const clock = format({ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
     const date = format({ year: "numeric", month: "short", day: "numeric" });
     const full = format({ dateStyle: "full", timeStyle: "long" });
@@ -47,6 +48,8 @@
         switch (element.dataset.show) {
             case "age":
                 return age(then);
+            case "exact":
+                return day.format(then) === day.format(new Date()) ? clock.format(then) : exact.format(then);
             case "clock":
                 return clock.format(then);
             case "date":
