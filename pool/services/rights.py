@@ -1,6 +1,6 @@
 """What lets a workload start: a lease, an allowance, or a request that is opened for it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from django.utils.translation import gettext
@@ -21,6 +21,9 @@ from pool.selectors.leases import lease_takes, lease_that_holds
 from pool.services.requests import request_submit
 from pool.services.wishes import Wish
 
+Weights = Mapping[str, float] | Callable[[], Mapping[str, float]]
+"""Plain named weights, or how to find them: asked only when a request is opened."""
+
 
 @dataclass(frozen=True, slots=True)
 class Right:
@@ -40,7 +43,7 @@ def right_to_start(
     seconds: int,
     title: str,
     when_full: str,
-    weights: Mapping[str, float],
+    weights: Weights,
     actor: Actor,
 ) -> Right:
     """The right of one submission; the caller holds the project's row, so no room is given twice.
@@ -84,7 +87,7 @@ def right_to_start(
         duration_seconds=seconds,
         partitions=wish.partitions,
         title=title,
-        weights=weights,
+        weights=weights() if callable(weights) else weights,
     )
     return Right("pending", wish.partitions, request=request)
 

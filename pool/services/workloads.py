@@ -24,7 +24,7 @@ from pool.selectors.allowances import LIVE
 from pool.services.attempts import attempt_stop
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse
-from pool.services.rights import lease_in_force, right_to_start
+from pool.services.rights import Weights, lease_in_force, right_to_start
 from pool.services.wishes import (
     Wish,
     project_open,
@@ -58,7 +58,7 @@ def workload_submit(
     runs: int = 0,
     silence: str = Silence.KEEP,
     when_full: str = "",
-    weights: Mapping[str, float] | None = None,
+    weights: Weights | None = None,
 ) -> Workload:
     """Queue work, or let it wait for the approval it needs; nothing is written when it is refused.
 

@@ -21,6 +21,7 @@ from pool.rules.quotas import Allowance
 from pool.selectors.allowances import Judged, allowance_judged
 from pool.selectors.offers import PlacedOption, card_facts, geometry_of, options_for
 from pool.selectors.partitions import partitions_of
+from portal.access.weights import weights_for
 
 WHY = {
     Why.NOT_TRUSTED: gettext_lazy("neighbours would not be kept apart"),
@@ -66,12 +67,8 @@ class Answer:
     refused: list[tuple[PlacedOption, str]] = field(default_factory=list)
     judged: Judged | None = None
     steps: tuple[Role, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
     problems: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def weights(self) -> dict[str, int]:
-        """Plain named numbers that a policy compares with its limits."""
-        return self.best.quote.weights if self.best else {}
 
     @property
     def free(self) -> bool:
@@ -98,12 +95,20 @@ def answer(
     options = options_for(need=need, partitions=chosen, unlimited_modes=version.unlimited_modes)
     usable = [one for one in options if one.holds(need)]
     priced = [_priced(one, project, version, need, seconds) for one in usable[:3]]
+    weights = weights_for(
+        project=project,
+        version=version,
+        overrides=overrides,
+        partitions=partitions,
+        seconds=seconds,
+        copies=copies,
+    )
     asked = Asked(
         cards=copies * usable[0].micro(need) / 1_000_000 if usable else 0,
         days=seconds / 86400,
         reserved=reserved,
         partitions=frozenset(one.slug for one in partitions),
-        weights=priced[0].quote.weights if priced else {},
+        weights=weights,
     )
     return Answer(
         need=need,
@@ -114,6 +119,7 @@ def answer(
             project=project, need=need, options=options, partitions=chosen, seconds=seconds
         ),
         steps=steps_for(policy_from(version.approval), asked),
+        weights=weights,
     )
 
 

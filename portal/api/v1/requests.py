@@ -23,6 +23,7 @@ from pool.services.requests import (
 )
 from portal.access.guards import guard
 from portal.access.roles import Verb
+from portal.access.weights import weights_for
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Given, Nothing, Reason
 from portal.api.v1.references import partitions_named, project_named, template_named
@@ -201,11 +202,22 @@ class RequestDoor(Listed):
         project = project_named(self.standing, given.pop("project"))
         guard(self.standing, Verb.REQUEST_MAKE, project)
         make = request_draft if given.pop("draft") else request_submit
+        version = template_named(self.standing, project, given.pop("template"))
+        places = tuple(partitions_named(project, given.pop("partitions")))
+        weights = weights_for(
+            project=project,
+            version=version,
+            overrides=given.get("need") or {},
+            partitions=places,
+            seconds=given["duration_seconds"],
+            copies=given["copies"],
+        )
         made = make(
             user=self.user,
             project=project,
-            template_version=template_named(self.standing, project, given.pop("template")),
-            partitions=tuple(partitions_named(project, given.pop("partitions"))),
+            template_version=version,
+            partitions=places,
+            weights=weights,
             actor=self.actor,
             **given,
         )

@@ -23,10 +23,17 @@ from pool.services.workloads import (
 )
 from portal.access.guards import guard
 from portal.access.roles import Verb
+from portal.access.weights import weights_for
 from portal.api.door import Listed
 from portal.api.fields import Nothing
 from portal.api.v1.attempts import AttemptOut
-from portal.api.v1.references import lease_named, partitions_named, project_named, template_named
+from portal.api.v1.references import (
+    Later,
+    lease_named,
+    partitions_named,
+    project_named,
+    template_named,
+)
 from portal.api.v1.workload_shapes import (
     ExplanationOut,
     WorkloadFilters,
@@ -95,11 +102,21 @@ class WorkloadDoor(Listed):
         version = template_named(self.standing, project, given.pop("template"))
         if given.pop("kind") not in (None, version.kind):
             raise Invalid(kind=_("The template is for %(kind)s.") % {"kind": version.kind})
+        places = partitions_named(project, given.pop("partitions"))
+        weigh = partial(
+            weights_for,
+            project=project,
+            version=version,
+            overrides=given["need"],
+            partitions=places,
+            seconds=given["expected_seconds"],
+        )
         made = workload_submit(
             user=self.user,
             project=project,
             template_version=version,
-            partitions=partitions_named(project, given.pop("partitions")),
+            partitions=places,
+            weights=Later(weigh),
             lease=lease_named(self.standing, project, given.pop("lease")),
             actor=self.actor,
             **given,
