@@ -152,9 +152,21 @@ def _slice(seen: Slice) -> bool:
             return False
         if node.state in DEAF or (held and row.state in (S.PLANNED, S.FAILED)):
             Slice.objects.filter(pk=row.pk).update(deadline=now() + timedelta(seconds=AGAIN_S))
+            if row.state == S.FAILED and held:
+                _never_clean(row, node)
             return False
         _end_slice(row, node)
     return True
+
+
+def _never_clean(row: Slice, node: Node) -> None:
+    """Work is over, but the node does not say that it is clean: nobody else may have the slice."""
+    alert_raise(
+        key=f"unclean:{row.uid}",
+        subject=f"slice:{row.uid}",
+        title=_("%(node)s cannot clean a slice after its work") % {"node": node.name},
+        actor=SYSTEM,
+    )
 
 
 def _end_slice(row: Slice, node: Node) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import msgspec
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from nodeagent.protocol.inventory import Card as CardFacts
 from nodeagent.protocol.report import CardHealth
@@ -18,6 +19,7 @@ from pool.models.nodes import Node
 from pool.models.partitions import Partition
 from pool.models.placements import Hold
 from pool.rules.partitions import Traits, matches
+from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.moves import locked, move
 from pool.wake import round_wanted
 
@@ -39,6 +41,9 @@ BY_NODE = frozenset(
 RESET = "reset_needed"
 CLEAN_S = 1800
 """A card that asked for a reset is offered again after so long without another word of it."""
+
+ILL = frozenset({CardState.CONTESTED, CardState.CORDONED, CardState.LOST, CardState.SILENT})
+"""States of a card that a person should know of."""
 
 STRANGERS = "slices nobody planned"
 
@@ -169,8 +174,25 @@ def _move_card(row: Card, then: CardState, one: CardHealth, node: Node, actor: A
         changes={"clean_until": now() + timedelta(seconds=CLEAN_S) if ill else None},
         told=told,
     )
+    _tell(now_locked, node, one, actor)
     round_wanted()
     return True
+
+
+def _tell(row: Card, node: Node, one: CardHealth, actor: Actor) -> None:
+    """One alert a card while it is ill, whatever it is ill of; it ends when the card is well."""
+    key = f"card:{row.uid}"
+    if row.state not in ILL:
+        alert_resolve(key=key, actor=actor, reason=one.health)
+        return
+    alert_raise(
+        key=key,
+        subject=key,
+        title=_("%(card)s of %(node)s: %(health)s")
+        % {"card": row.label, "node": node.name, "health": one.health},
+        detail={"health": one.health, "reason": one.reason, "xids": list(one.xids)},
+        actor=actor,
+    )
 
 
 def _stays_out(row: Card) -> None:
@@ -188,6 +210,7 @@ def cards_clean(*, actor: Actor) -> int:
     for row in rows:
         clean = {"clean_until": None}
         move(row, CardState.READY, actor=actor, reason="clean", changes=clean, told=_at(row.node))
+        alert_resolve(key=f"card:{row.uid}", actor=actor, reason="clean")
     if rows:
         round_wanted()
     return len(rows)
@@ -213,6 +236,7 @@ def card_uncordon(*, card: Card, actor: Actor, reason: str = "") -> Card:
     if row.state == CardState.CORDONED:
         clean = {"clean_until": None}
         move(row, CardState.READY, actor=actor, reason=reason, changes=clean, told=_at(row.node))
+        alert_resolve(key=f"card:{row.uid}", actor=actor, reason=reason)
         round_wanted()
     return row
 

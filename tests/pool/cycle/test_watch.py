@@ -115,6 +115,26 @@ def test_a_slice_that_is_stuck_fails_and_is_deleted_again(node, state):
     assert Slice.objects.get().state == "gone"
 
 
+def test_a_slice_that_is_never_clean_is_kept_from_others_and_told(node):
+    work = submit()
+    node.turn()
+    node.finish(work, clean=False)
+    node.tell()
+    for _ in range(3):
+        late(Slice)
+        watch()
+    row = Slice.objects.get()
+    assert (row.state, seen(work).state) == ("failed", "running")
+    assert Alert.objects.get().key == f"unclean:{row.uid}"
+    node.finish(work)
+    node.tell()
+    assert seen(work).state == "succeeded"
+    late(Slice)
+    watch()
+    node.turn()
+    assert seen(row).state == "gone"
+
+
 def test_the_slices_of_a_node_that_does_not_answer_are_waited_for(node):
     submit()
     Node.objects.update(state="silent", state_before="ready")

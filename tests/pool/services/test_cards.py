@@ -8,7 +8,7 @@ from nodeagent.protocol.report import CardHealth
 from pool.clock import now
 from pool.cycle.watch import watch
 from pool.events import SYSTEM
-from pool.models import Card, Event
+from pool.models import Alert, Card, Event
 from pool.services.cards import card_cordon, card_uncordon, cards_health
 from tests import rows
 
@@ -42,6 +42,16 @@ def test_a_card_follows_what_its_node_says_and_repeats_leave_no_trace(card):
         for _ in range(2):
             assert say(card, health) == state
     assert Event.objects.filter(kind="card.moved").count() == 5
+
+
+def test_an_ill_card_is_one_alert_until_it_is_well(card):
+    for health in ("lost", "contested", "lost"):
+        say(card, health)
+    (told,) = Alert.objects.all()
+    assert (told.key, told.state) == (f"card:{card.uid}", "firing")
+    say(card, "ok")
+    told.refresh_from_db()
+    assert told.state == "resolved"
 
 
 def test_foreign_work_is_named(card):
