@@ -105,7 +105,7 @@ def workload_submit(
         seconds=seconds,
         title=title,
         when_full=when_full,
-        weights=weights or {},
+        weights={} if weights is None else weights,
         actor=actor,
     )
     cpu, ram, disk = _host(wish)
