@@ -11,11 +11,15 @@ from rest_framework.response import Response
 from pool.lifecycle.leases import LeaseKind, LeaseState
 from pool.models import Lease
 from pool.selectors.leases import lease_list
+from pool.selectors.requests import request_list
+from pool.services.extensions import lease_extension_ask
 from pool.services.leases import lease_give_back
 from portal.access.guards import guard
 from portal.access.roles import Verb
+from portal.access.weights import weights_for
 from portal.api.door import UID, Listed
-from portal.api.fields import Filters, Nothing
+from portal.api.fields import Filters, Given, Nothing
+from portal.api.v1.requests import MOST_SECONDS, RequestOut
 
 
 class LeaseOut(serializers.ModelSerializer[Lease]):
@@ -47,6 +51,13 @@ class LeaseOut(serializers.ModelSerializer[Lease]):
         ]
 
 
+class ExtendIn(Given):
+    """So many seconds after the lease's end, and why."""
+
+    seconds = serializers.IntegerField(min_value=60, max_value=MOST_SECONDS)
+    purpose = serializers.CharField(max_length=4000, default="", allow_blank=True)
+
+
 class LeaseFilters(Filters):
     """Filters of the list."""
 
@@ -62,7 +73,8 @@ class LeaseDoor(Listed):
     serializer_class = LeaseOut
     filters = LeaseFilters
     queryset = Lease.objects.none()
-    takes = {"give_back": Nothing}
+    takes = {"give_back": Nothing, "extend": ExtendIn}
+    gives = {"extend": (201, RequestOut)}
 
     @action(detail=True, methods=["post"], url_path="give-back")
     def give_back(self, request: Request, uid: str) -> Response:
@@ -73,6 +85,25 @@ class LeaseDoor(Listed):
         self.taken()
         lease_give_back(lease=lease, actor=self.actor)
         return self.said(self.one())
+
+    @action(detail=True, methods=["post"])
+    def extend(self, request: Request, uid: str) -> Response:
+        """Ask for more time: a request of its own that begins where the lease ends."""
+        lease = self.one()
+        guard(self.standing, Verb.REQUEST_MAKE, lease.project)
+        given = self.taken()
+        weights = weights_for(
+            project=lease.project,
+            version=lease.template_version,
+            overrides=lease.need,
+            partitions=list(lease.partitions.all()),
+            seconds=given["seconds"],
+            copies=lease.copies,
+        )
+        asked = lease_extension_ask(
+            lease=lease, user=self.user, actor=self.actor, weights=weights, **given
+        )
+        return self.said(request_list(standing=self.standing).get(pk=asked.pk))
 
     def rows(self) -> QuerySet[Lease]:
         """The caller's own."""

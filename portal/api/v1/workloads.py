@@ -28,7 +28,6 @@ from portal.api.door import Listed
 from portal.api.fields import Nothing
 from portal.api.v1.attempts import AttemptOut
 from portal.api.v1.references import (
-    Later,
     lease_named,
     partitions_named,
     project_named,
@@ -116,7 +115,7 @@ class WorkloadDoor(Listed):
             project=project,
             template_version=version,
             partitions=places,
-            weights=Later(weigh),
+            weights=weigh,
             lease=lease_named(self.standing, project, given.pop("lease")),
             actor=self.actor,
             **given,

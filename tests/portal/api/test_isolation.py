@@ -47,6 +47,7 @@ SHARED = frozenset({"cards", "nodes", "partitions", "prices", "slices", "templat
 LISTS = ("retrieve", "list")
 DOES: dict[tuple[str, str], frozenset[str]] = {
     ("join-tokens", "create"): ADMIN,
+    ("leases", "extend"): RUN,
     ("leases", "give_back"): LEAD | {"member"},
     ("nodes", "adopt"): ADMIN,
     ("nodes", "cordon"): ADMIN,
@@ -78,6 +79,7 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
 """Who may do what; those who only see the thing are told 403, all others 404."""
 
 BODIES = {
+    ("leases", "extend"): {"seconds": 3600},
     ("requests", "ask_back"): {"reason": "why?"},
     ("requests", "comment"): {"text": "hello"},
     ("requests", "reject"): {"reason": "no"},
