@@ -8,7 +8,6 @@ from django.db import connection
 
 from pool.clock import now
 from pool.cycle.round import only_one
-from pool.cycle.silence import this_boot
 from pool.lifecycle.workloads import AttemptState
 from pool.locks import HOUSEKEEP
 from pool.models.nodes import NodeWatch
@@ -17,6 +16,9 @@ from pool.models.samples import LogChunk
 AHEAD_DAYS = 2
 RAW_DAYS = 7
 """Raw samples are kept so long; their days are dropped whole."""
+
+WATCH_KEPT = timedelta(hours=1)
+"""What a machine saw that has not watched for so long is forgotten."""
 
 LOG_DAYS = 90
 """Log text of an attempt is kept so long after its end."""
@@ -37,7 +39,7 @@ def housekeep() -> Kept | None:
             return None
         today = now().date()
         _ahead(today)
-        NodeWatch.objects.exclude(watcher_boot_id=this_boot()).delete()
+        NodeWatch.objects.filter(swept_at__lt=now() - WATCH_KEPT).delete()
         return Kept(days_dropped=_drop_days(today), log_pieces=_old_logs())
 
 

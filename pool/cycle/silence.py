@@ -34,19 +34,22 @@ MARGIN_S = 30
 MASS = "silence:mass"
 
 GAP_S = 5.0
-"""After a gap of the watch itself the count starts anew: it was the portal that was away."""
+"""When no machine has watched for so long the count starts anew: the portal itself was away."""
 
 _SEE = """
+WITH looked AS (
+    SELECT coalesce(max(swept_at) > clock_timestamp() - make_interval(secs => %(gap)s), true) AS on
+    FROM pool_nodewatch
+)
 INSERT INTO pool_nodewatch AS w
-    (node_id, watcher_boot_id, report_count, first_seen_boottime, swept_boottime)
-SELECT id, %(boot)s, report_count, %(seen)s, %(seen)s
+    (node_id, watcher_boot_id, report_count, first_seen_boottime, swept_at)
+SELECT id, %(boot)s, report_count, %(seen)s, clock_timestamp()
 FROM pool_node WHERE state = ANY(%(states)s) ORDER BY id
 ON CONFLICT (node_id, watcher_boot_id) DO UPDATE
-SET report_count = excluded.report_count, swept_boottime = excluded.swept_boottime,
+SET report_count = excluded.report_count, swept_at = excluded.swept_at,
     first_seen_boottime = CASE
-        WHEN w.report_count <> excluded.report_count
-          OR excluded.swept_boottime - w.swept_boottime > %(gap)s THEN excluded.swept_boottime
-        ELSE w.first_seen_boottime END
+        WHEN w.report_count = excluded.report_count AND (SELECT looked.on FROM looked)
+        THEN w.first_seen_boottime ELSE excluded.first_seen_boottime END
 """
 _QUIET = """
 SELECT n.id, n.state, %(seen)s - w.first_seen_boottime

@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from pool.lifecycle.nodes import NODE, NodeState
 from pool.models.ids import UidField
@@ -79,14 +80,14 @@ class JoinToken(models.Model):
 class NodeWatch(models.Model):
     """Silence as one watching machine saw it, on its own CLOCK_BOOTTIME (seconds).
 
-    `swept_boottime` is its last look: silence counts only while somebody looks.
+    `swept_at` is its last look on the database's clock: silence counts only while somebody looks.
     """
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="watches")
     watcher_boot_id = models.CharField(max_length=64)
     report_count = models.BigIntegerField()
     first_seen_boottime = models.FloatField()
-    swept_boottime = models.FloatField(default=0)
+    swept_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         constraints = [

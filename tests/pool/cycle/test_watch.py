@@ -11,7 +11,7 @@ from pool.cycle.round import run_rounds
 from pool.cycle.silence import silence_sweep
 from pool.cycle.watch import watch
 from pool.events import SYSTEM
-from pool.models import Alert, Hold, Node, Promise, Slice, Workload
+from pool.models import Alert, Hold, Node, NodeWatch, Promise, Slice, Workload
 from pool.services.nodes import node_drain
 from pool.services.workloads import workload_stop
 from tests import rows
@@ -188,9 +188,18 @@ def test_a_node_that_says_nothing_is_silent_and_its_work_goes_on(node):
 
 def test_a_watch_that_was_away_counts_anew(node):
     sweeps(0, 8)
-    silence_sweep(seen=500.0)
+    NodeWatch.objects.update(swept_at=now() - timedelta(seconds=90))
+    silence_sweep(seen=98.0)
     assert seen(node.row).state == "ready"
-    sweeps(504, 500 + QUIET + 4)
+    sweeps(102, 98 + QUIET + 4)
+    assert seen(node.row).state == "silent"
+
+
+def test_machines_that_take_turns_in_watching_still_see_silence(node, monkeypatch):
+    for at in range(0, QUIET + 16, 4):
+        boot, seen_at = ("boot-a", at) if at // 8 % 2 else ("boot-b", at + 70_000)
+        monkeypatch.setattr(silence, "this_boot", lambda boot=boot: boot)
+        silence_sweep(seen=float(seen_at))
     assert seen(node.row).state == "silent"
 
 
