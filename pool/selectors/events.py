@@ -15,6 +15,12 @@ WHERE (epoch, xact, id) > (%s, %s, %s)
 ORDER BY epoch, xact, id
 LIMIT %s
 """
+_END = """
+SELECT epoch, xact, id FROM pool_event
+WHERE xact < pg_snapshot_xmin(pg_current_snapshot())::text::bigint
+   OR epoch < (SELECT epoch FROM pool_installation)
+ORDER BY epoch DESC, xact DESC, id DESC LIMIT 1
+"""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -28,11 +34,23 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The next stretch of the log: the subjects of the wanted kinds in order, and where it ends."""
+    """The next stretch of the log: the subjects of the wanted kinds in order, and where it ends.
+
+    `numbers` are the ids of all its events, wanted or not.
+    """
 
     subjects: tuple[tuple[EventKind, str], ...]
     place: Place
     full: bool
+    numbers: tuple[int, ...] = ()
+
+
+def log_end() -> Place:
+    """The place after which everything is still to come, for a reader that begins now."""
+    with connection.cursor() as cursor:
+        cursor.execute(_END)
+        row = cursor.fetchone()
+    return Place(*row) if row else Place()
 
 
 def events_after(*, place: Place, kinds: Collection[EventKind], limit: int = 2000) -> Page:
@@ -47,4 +65,5 @@ def events_after(*, place: Place, kinds: Collection[EventKind], limit: int = 200
         cursor.execute(_AFTER, [place.epoch, place.xact, place.event, limit])
         rows = cursor.fetchall()
     wanted = tuple((EventKind(kind), subject) for *_, kind, subject in rows if kind in kinds)
-    return Page(wanted, Place(*rows[-1][:3]) if rows else place, len(rows) == limit)
+    end = Place(*rows[-1][:3]) if rows else place
+    return Page(wanted, end, len(rows) == limit, tuple(row[2] for row in rows))

@@ -15,6 +15,7 @@ from channels.db import database_sync_to_async
 
 from portal.live import reading
 from portal.live.ear import Listener, ear
+from portal.live.missed import LOOK_S, Missed
 from portal.live.relevance import LOG, News, news_of, touches
 from portal.live.seat import LogPlace, Seat, said
 
@@ -44,6 +45,7 @@ class Hub:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._number = 0
+        self._missed = Missed()
         self._waiters: dict[str, set[asyncio.Event]] = defaultdict(set)
 
     def sit(self, seat: Seat) -> None:
@@ -110,6 +112,7 @@ class Hub:
             self._logs.add(str(message.get("workload")))
         elif message.get("type") == "event":
             self._messages.append(message)
+            self._missed.heard(int(message["number"]))
         self._news.set()
 
     def _everything(self) -> None:
@@ -124,6 +127,7 @@ class Hub:
             due = now >= rights_at
             rights_at = now + RIGHTS_S if due else rights_at
             try:
+                self._all = await self._missed.any(now) or self._all
                 await self._look(check=due)
             except Exception:  # a database that is away: the next look shows the truth
                 log.exception("hub.look")
@@ -131,7 +135,7 @@ class Hub:
 
     async def _wait(self) -> None:
         """Until something happened, and then a moment for what comes with it."""
-        patience = RIGHTS_S if ear().hears else DEAF_S
+        patience = LOOK_S if ear().hears else DEAF_S
         try:
             await asyncio.wait_for(self._news.wait(), patience)
         except TimeoutError:
