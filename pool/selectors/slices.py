@@ -1,4 +1,4 @@
-"""Slices of the pool: all see what is cut and held; by whom is told to the holder's own tenant."""
+"""Slices of the pool. Everybody sees what is held; by whom, only in their own projects."""
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
 

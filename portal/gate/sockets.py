@@ -4,11 +4,14 @@ import asyncio
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import structlog
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from portal.gate.auth import credential, node_of
 from portal.live.ear import Listener, ear
+
+log = structlog.get_logger(__name__)
 
 WAKE = "wake"
 LONGEST_S = 3600.0
@@ -90,8 +93,11 @@ class WakeSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
         """What an agent says here means nothing."""
 
     async def wake(self) -> None:
-        """Say that there is something new."""
-        await self.send(text_data=WAKE)
+        """Say that there is something new; an agent that is gone will pull when it is back."""
+        try:
+            await self.send(text_data=WAKE)
+        except OSError as gone:
+            log.debug("wake.gone", node=self.node, reason=repr(gone))
 
     def _credential(self) -> str:
         for name, value in self.scope["headers"]:

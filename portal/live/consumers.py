@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Any
 
+import structlog
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
@@ -14,6 +15,8 @@ from portal.live.hub import hub
 from portal.live.reading import sight
 from portal.live.relevance import LOG
 from portal.live.seat import Seat, said
+
+log = structlog.get_logger(__name__)
 
 PING_S = 25.0
 MOST_TOPICS = 40
@@ -65,6 +68,13 @@ class BrowserSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await hub().subscribe(self.seat, topic, asked["cursor"].get(topic))
 
     async def _write(self, seat: Seat) -> None:
+        """Send until the person's login or the socket is over; `disconnect` follows the latter."""
+        try:
+            await self._send_on(seat)
+        except OSError as gone:
+            log.debug("socket.gone", reason=repr(gone))
+
+    async def _send_on(self, seat: Seat) -> None:
         """Send what waits, as fast as the socket takes it; a ping when there is nothing."""
         while True:
             try:
