@@ -100,7 +100,7 @@ class Rules:
     preempt_share_milli: int = 200
     checkpoint_every_s: float = 1800.0
     age_full_s: float = 86_400.0
-    slip_age_s: float = 86_400.0
+    slip_age_s: float = 604_800.0
     backfill: bool = True
     shortest_first: bool = True
     preemption: bool = False
