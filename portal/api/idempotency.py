@@ -24,6 +24,9 @@ from portal.models import ApiToken, IdempotentCall
 HEADER = "Idempotency-Key"
 KEPT = timedelta(hours=24)
 LONGEST = 200
+SWEEP = 100
+"""Every so many remembered calls, those that are over are removed."""
+
 _LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 7))"
 
 
@@ -98,7 +101,7 @@ def _locked(
         kept.append(response)
         raise _Undone
     calls.delete()
-    calls.create(
+    made = calls.create(
         user=caller(request),
         token=token,
         key=key,
@@ -106,6 +109,8 @@ def _locked(
         status=response.status_code,
         response=_plain(response.data, told_once),
     )
+    if made.pk % SWEEP == 0:
+        IdempotentCall.objects.filter(created_at__lt=clock.now() - KEPT).delete()
     return response
 
 

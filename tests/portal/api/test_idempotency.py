@@ -6,7 +6,9 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 
+from pool import clock
 from pool.models import Event, Workload
+from portal.api import idempotency
 from portal.api.idempotency import KEPT
 from portal.models import IdempotentCall
 from tests.portal.world import Caller
@@ -62,6 +64,15 @@ def test_keys_belong_to_their_token_and_are_forgotten_after_a_day(world):
         created_at=call.created_at - KEPT - timedelta(minutes=1)
     )
     assert member.post("tokens", {"name": "z"}, **KEY).json()["name"] == "z"
+
+
+def test_calls_that_are_over_are_swept_away(world, monkeypatch):
+    monkeypatch.setattr(idempotency, "SWEEP", 1)
+    member = world.by("member")
+    member.post("tokens", {"name": "old"}, **{"Idempotency-Key": "old"})
+    IdempotentCall.objects.update(created_at=clock.now() - KEPT - timedelta(minutes=1))
+    member.post("tokens", {"name": "new"}, **{"Idempotency-Key": "new"})
+    assert [call.key for call in IdempotentCall.objects.all()] == ["new"]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\x7fb", "é"])
