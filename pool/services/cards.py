@@ -14,6 +14,7 @@ from pool.clock import now
 from pool.events import Actor, record
 from pool.lifecycle.cards import CARD, CardState
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.nodes import NodeState
 from pool.models.cards import Card
 from pool.models.nodes import Node
 from pool.models.partitions import Partition
@@ -38,6 +39,9 @@ BY_NODE = frozenset(
 )
 """States that the node's word may end; a cordon by a person or an error waits for a person."""
 
+GONE = frozenset({NodeState.SILENT, NodeState.LOST, NodeState.RETIRED})
+"""States of a node whose cards may turn up elsewhere."""
+
 RESET = "reset_needed"
 CLEAN_S = 1800
 """A card that asked for a reset is offered again after so long without another word of it."""
@@ -51,7 +55,7 @@ STRANGERS = "slices nobody planned"
 def cards_found(*, node: Node, found: Iterable[CardFacts], actor: Actor) -> list[str]:
     """Write the node's inventory by card uuid: new, changed, gone, back; warnings for people.
 
-    Call it inside a transaction. A card that is held elsewhere stays where it is.
+    Call it inside a transaction. A card that belongs to another living node stays there.
     """
     warnings: list[str] = []
     partitions = list(Partition.objects.order_by("rank", "slug"))
@@ -61,8 +65,8 @@ def cards_found(*, node: Node, found: Iterable[CardFacts], actor: Actor) -> list
         row = known.get(uuid)
         if row is None:
             _add(node, facts, partitions, actor)
-        elif row.node_id != node.pk and _is_held(row):
-            warnings.append(f"card {uuid} is held on another node")
+        elif row.node_id != node.pk and not _may_move(row):
+            warnings.append(f"card {uuid} belongs to another node")
         else:
             _update(row, node, facts, partitions, actor)
     for row in locked(Card.objects.filter(node=node).exclude(uuid__in=told)):
@@ -72,15 +76,17 @@ def cards_found(*, node: Node, found: Iterable[CardFacts], actor: Actor) -> list
 
 
 def _with_partition(uuids: Iterable[str]) -> QuerySet[Card]:
-    return Card.objects.filter(uuid__in=list(uuids)).select_related("partition")
+    return Card.objects.filter(uuid__in=list(uuids)).select_related("partition", "node")
 
 
 def _at(node: Node) -> dict[str, str]:
     return {"node": node.uid}
 
 
-def _is_held(card: Card) -> bool:
-    return Hold.objects.filter(card=card, held__upper_inf=True).exists()
+def _may_move(card: Card) -> bool:
+    """A card is another node's only once its own has lost it or is gone, and nobody holds it."""
+    away = card.state == CardState.LOST or card.node.state in GONE
+    return away and not Hold.objects.filter(card=card, held__upper_inf=True).exists()
 
 
 def _columns(facts: CardFacts) -> dict[str, object]:

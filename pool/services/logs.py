@@ -7,6 +7,7 @@ from django.db.models import F, Max
 from django.db.models.functions import Greatest
 
 from nodeagent.protocol.samples import LogBatch, LogChunk
+from nodeagent.protocol.version import MAX_BODY_BYTES
 from pool.announce import announce_log
 from pool.models.nodes import Node
 from pool.models.samples import LogChunk as LogRow
@@ -16,6 +17,8 @@ from pool.services.moves import locked
 HEAD_BYTES = 1024 * 1024
 TAIL_BYTES = 15 * 1024 * 1024
 """How much of an attempt's log is kept: the first, and the newest."""
+
+MOST_OFFSET = 2**53
 
 
 def logs_take(*, node: Node, batch: LogBatch) -> int:
@@ -59,12 +62,13 @@ def _take(attempt: Attempt, pieces: list[LogChunk]) -> int:
 
 
 def _row(attempt: Attempt, piece: LogChunk, end: int) -> LogRow | None:
-    """The part of a piece that lies after `end`; None when nothing does.
+    """The part of a piece that lies after `end`; None when nothing does, or it cannot be true.
 
     PostgreSQL text holds no NUL: it becomes the replacement character.
     """
     over = end - piece.offset
-    if piece.size <= 0 or over >= piece.size:
+    possible = 0 <= piece.offset < MOST_OFFSET and 0 < piece.size <= MAX_BODY_BYTES
+    if not possible or over >= piece.size:
         return None
     text, offset, size = piece.text, piece.offset, piece.size
     if over > 0:

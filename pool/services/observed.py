@@ -138,7 +138,7 @@ def report_take(*, node: Node, report: Report) -> Taken:
     closed = _work(node, report, actor)
     if report.cards:
         cards_health(node=node, told=report.cards, actor=actor)
-    reached = report.generation if report.epoch == epoch else 0
+    reached = min(report.generation, node.generation) if report.epoch == epoch else 0
     Node.objects.filter(pk=node.pk).update(
         report_count=F("report_count") + 1, last_report_at=now(), reached=reached
     )
@@ -200,7 +200,7 @@ def _end(found: FoundWork, report: Report) -> End:
     return End(
         exit_code=found.exit_code,
         reason=reason,
-        message=found.message,
+        message=found.message.replace("\x00", ""),
         ended_at=_our_time(found.ended_at, report),
         held_s=found.held_s,
     )

@@ -154,7 +154,7 @@ def _walk(row: Slice, change: Change, node: Node, actor: Actor) -> None:
             row,
             then,
             actor=actor,
-            reason=change.reason,
+            reason=change.reason.replace("\x00", ""),
             changes=extra,
             told={"node": node.uid, "profile": row.profile},
         )

@@ -161,3 +161,16 @@ def test_cordon_and_back_may_be_repeated():
         assert node_cordon(node=node, actor=SYSTEM, reason="work on it").state == "cordoned"
     for _ in range(2):
         assert node_uncordon(node=node, actor=SYSTEM).state == "ready"
+
+
+def test_a_node_cannot_claim_a_card_of_another_living_node():
+    owner, thief = rows.node(), rows.node()
+    card = owner.cards.get()
+    told = rows.hello(thief.name, [rows.card_facts(card.uuid)])
+    assert node_hello(node=thief, hello=told).warnings
+    card.refresh_from_db()
+    assert card.node == owner
+    node_hello(node=owner, hello=rows.hello(owner.name, []))
+    node_hello(node=thief, hello=told)
+    card.refresh_from_db()
+    assert (card.node, card.state) == (thief, "ready")

@@ -93,6 +93,14 @@ def test_text_that_the_database_cannot_hold_is_kept_readable(node, attempt):
     assert text_of(attempt) == "a\ufffdb"
 
 
+def test_pieces_that_cannot_be_true_are_left_out(node, attempt):
+    wild = LogChunk(attempt=attempt.uid, rank=0, offset=2**70, text="x", size=1)
+    below = LogChunk(attempt=attempt.uid, rank=0, offset=-5, text="x", size=1)
+    empty = LogChunk(attempt=attempt.uid, rank=0, offset=0, text="x", size=0)
+    assert send(node, wild, below, empty) == 0
+    assert text_of(attempt) == ""
+
+
 def test_text_of_other_nodes_attempts_is_left_out(node, attempt):
     assert send(rows.node(), chunk(attempt, 0, "lie")) == 0
     assert text_of(attempt) == ""
