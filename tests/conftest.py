@@ -1,27 +1,21 @@
-"""Fixtures that every room's tests share: the engines, one database a worker."""
+"""Fixtures that every room's tests share: the engines, the books' promises, the house."""
 
 import atexit
 import os
-import re
 from collections.abc import Iterator
 
 import pytest
 
 from tests.engines import Engines
 
-ENGINES = Engines.of_this_run()
+ENGINES = Engines()
 atexit.register(ENGINES.over)
-WORKER = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-NUMBER = int(re.sub(r"\D", "", WORKER) or 0)
-DATABASE = f"gpupool_{WORKER}"
 
 # Settings read these when Django is set up; no engine runs before a test asks for one.
 os.environ["DJANGO_SETTINGS_MODULE"] = "portal.settings.test"
-os.environ["DATABASE_URL"] = ENGINES.postgres.address(DATABASE)
-os.environ["REDIS_URL"] = ENGINES.valkey.address(NUMBER)
-os.environ["GPUPOOL_DATA_DIR"] = str(ENGINES.folder / f"data-{WORKER}")
-os.environ["GPUPOOL_CELERY_PREFIX"] = f"{WORKER}:"
-os.environ["GPUPOOL_CHANNEL_PREFIX"] = WORKER
+os.environ["DATABASE_URL"] = ENGINES.postgres.url
+os.environ["REDIS_URL"] = ENGINES.valkey.url
+os.environ["GPUPOOL_DATA_DIR"] = str(ENGINES.folder / "data")
 
 import django  # noqa: E402 - the environment above comes first
 
@@ -39,29 +33,22 @@ def engines() -> Engines:
 
 @pytest.fixture(scope="session")
 def valkey(engines: Engines) -> str:
-    """The address of this worker's own numbered database."""
-    return engines.valkey.address(NUMBER)
+    """The address of this process's own broker."""
+    return engines.valkey.url
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(engines: Engines, django_db_blocker) -> Iterator[None]:
-    """This worker's database, copied from one that was migrated once for the whole run."""
+    """This process's own database, migrated."""
     from django.apps import apps
     from django.core.management import call_command
     from django.db import connection
     from django.db.models.signals import post_migrate
 
     with django_db_blocker.unblock():
-        with engines.alone("template") as done:
-            if not done.exists():
-                engines.postgres.create_database("gpupool_template")
-                connection.settings_dict["NAME"] = "gpupool_template"
-                call_command("migrate", interactive=False, verbosity=0)
-                call_command("createcachetable", verbosity=0)
-                connection.close()
-                done.touch()
-        connection.settings_dict["NAME"] = DATABASE
-        engines.postgres.create_database(DATABASE, template="gpupool_template")
+        engines.postgres.create_database()
+        call_command("migrate", interactive=False, verbosity=0)
+        call_command("createcachetable", verbosity=0)
     pool = apps.get_app_config("pool")
     post_migrate.connect(as_migrated, sender=pool)
     yield
@@ -81,6 +68,12 @@ def as_migrated(**_: object) -> None:
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("TRUNCATE pool_event, pool_sample")
         cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Workers of xdist inherit the environment; they must not set Django up for our engines."""
+    if getattr(config.option, "numprocesses", None):
+        os.environ.pop("DJANGO_SETTINGS_MODULE")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

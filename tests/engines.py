@@ -1,11 +1,12 @@
-"""The tests' engines: one real PostgreSQL and one real Valkey, shared by all workers of one run.
+"""The tests' engines: a real PostgreSQL and a real Valkey for each process that runs tests.
 
 The first test that needs them starts a keeper process, which runs both by the code of `portal/up`
-and ends them when the run's first process is gone. A run without such a test starts nothing.
+and ends them when its owner is gone. A run without such a test starts nothing. Workers of xdist do
+not share a server: transaction numbers belong to the whole server, and whoever reads events in
+their order would wait for the open transactions of another worker's tests.
 """
 
 import contextlib
-import fcntl
 import os
 import secrets
 import select
@@ -15,26 +16,30 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from portal.up.postgres import Postgres
 from portal.up.processes import dies_with
 from portal.up.valkey import Valkey
 
-FOLDER, OWNER = "GPUPOOL_TEST_FOLDER", "GPUPOOL_TEST_OWNER"
 PASSWORD = "GPUPOOL_TEST_PASSWORD"
 IN_A_HURRY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB")
 
 
-@dataclass(frozen=True)
-class Engines:
-    """Both servers of one test run, in one temporary folder."""
+def _unused_folder() -> Path:
+    """A short name that nobody has; the folder is made when an engine is needed."""
+    return Path(tempfile.gettempdir()) / f"gt-{secrets.token_hex(6)}"
 
-    folder: Path
-    owner: int
-    password: str
+
+@dataclass
+class Engines:
+    """Both servers of one process, in one temporary folder."""
+
+    folder: Path = field(default_factory=_unused_folder)
+    owner: int = field(default_factory=os.getpid)
+    password: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    running: bool = False
 
     @property
     def postgres(self) -> Postgres:
@@ -51,52 +56,37 @@ class Engines:
             folder=self.folder / "valkey", sockets=self.folder, password=self.password
         )
 
-    @classmethod
-    def of_this_run(cls) -> "Engines":
-        """Named by the environment, which the workers of xdist inherit; nothing is started."""
-        if FOLDER not in os.environ:
-            os.environ[FOLDER] = tempfile.mkdtemp(prefix="gt-")
-            os.environ[OWNER] = str(os.getpid())
-            os.environ[PASSWORD] = secrets.token_urlsafe(24)
-        return cls(Path(os.environ[FOLDER]), int(os.environ[OWNER]), os.environ[PASSWORD])
-
-    @contextlib.contextmanager
-    def alone(self, what: str) -> Iterator[Path]:
-        """One worker at a time; yields the mark that says whether `what` was done."""
-        with (self.folder / f"{what}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield self.folder / f"{what}.done"
-
     def started(self) -> None:
-        """Both answer when this returns; the first caller of the run starts the keeper."""
+        """Both answer when this returns; the first call starts the keeper."""
+        if self.running:
+            return
         if os.environ.get("GPUPOOL_TEST_ENGINES") == "off":
             raise RuntimeError("this run was to need no engine (make test-pure)")
-        with self.alone("engines") as done:
-            if done.exists():
-                return
-            with (self.folder / "keeper.log").open("wb") as log:
-                subprocess.Popen(
-                    [sys.executable, "-m", "tests.engines"],
-                    cwd=Path(__file__).parents[1],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                ).returncode = 0  # it outlives this worker on purpose
-            self._wait()
-            done.touch()
+        self.folder.mkdir(mode=0o700)
+        with (self.folder / "keeper.log").open("wb") as log:
+            subprocess.Popen(
+                [sys.executable, "-m", "tests.engines", str(self.folder), str(self.owner)],
+                cwd=Path(__file__).parents[1],
+                env={**os.environ, PASSWORD: self.password},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            ).returncode = 0  # it watches its owner and is asked to end by `over`
+        self._wait()
+        self.running = True
 
     def _wait(self) -> None:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while not (self.postgres.answers() and self.valkey.answers()):
             if time.monotonic() > until:
                 raise RuntimeError((self.folder / "keeper.log").read_text(errors="replace"))
             time.sleep(0.02)
 
     def over(self) -> None:
-        """Called by the run's first process at its end: both stopped, nothing left on disk.
+        """Called by the owner at its end: both stopped, nothing left on disk.
 
-        A forked child of that process runs its exit handlers too; it must not end anything.
+        A forked child of the owner runs its exit handlers too; it must not end anything.
         """
         if os.getpid() != self.owner:
             return
@@ -110,7 +100,7 @@ class Engines:
 
 
 def keep(engines: Engines) -> None:
-    """Run both until told to stop, or until the run's first process is gone."""
+    """Run both until told to stop, or until the owner is gone."""
     stopping: list[int] = []
     for one in (signal.SIGTERM, signal.SIGINT):
         signal.signal(one, lambda number, frame: stopping.append(number))
@@ -143,4 +133,4 @@ def keep(engines: Engines) -> None:
 
 
 if __name__ == "__main__":
-    keep(Engines.of_this_run())
+    keep(Engines(Path(sys.argv[1]), int(sys.argv[2]), os.environ[PASSWORD]))

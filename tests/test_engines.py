@@ -6,12 +6,14 @@ from django.db import connection
 
 
 @pytest.mark.django_db
-def test_the_database_is_a_real_postgresql_of_this_worker_only(worker_id):
+def test_the_database_is_a_real_postgresql_of_this_process_only(engines):
     with connection.cursor() as cursor:
-        cursor.execute("SELECT current_setting('server_version_num')::int, current_database()")
-        version, name = cursor.fetchone()
+        cursor.execute("SELECT current_setting('server_version_num')::int")
+        (version,) = cursor.fetchone()
+        cursor.execute("SELECT current_setting('data_directory')")
+        (folder,) = cursor.fetchone()
     assert version >= 150000
-    assert name == f"gpupool_{'gw0' if worker_id == 'master' else worker_id}"
+    assert folder == str(engines.postgres.data)
 
 
 @pytest.mark.django_db

@@ -144,9 +144,8 @@ class Postgres:
             return False
         return True
 
-    def create_database(self, name: str = DATABASE, *, template: str = "template1") -> None:
-        """Make a database when it is not there yet, as a copy of `template`."""
-        words = [sql.Identifier(name), sql.Identifier(template)]
+    def create_database(self, name: str = DATABASE) -> None:
+        """Make a database when it is not there yet."""
         link = psycopg.connect(self.address("postgres"), autocommit=True)
         with link, contextlib.suppress(psycopg.errors.DuplicateDatabase):
-            link.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(*words))
+            link.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
