@@ -70,10 +70,11 @@ def pick_share(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     return soft_cutting(board, row, granted) if isinstance(granted, Grant) else None
 
 
-def _strength(board: Board, work: Waiting, rows: Ints) -> Ints:
+def _dearness(board: Board, work: Waiting, rows: Ints, micro: Ints) -> Ints:
+    """Heavy work: strong cards first. Light work: what takes least of a card's strength."""
     strength = np.array([kind.strength for kind in board.kinds], dtype=np.int64)
     mine = strength[board.cards.kind[rows]]
-    return -mine if heavy(work, board.snapshot.rules) else mine
+    return -mine if heavy(work, board.snapshot.rules) else np.maximum(mine, 1) * micro
 
 
 def _soft_order(board: Board, hunt: Hunt, rows: Ints) -> Ints:
@@ -84,15 +85,15 @@ def _soft_order(board: Board, hunt: Hunt, rows: Ints) -> Ints:
         cards.compute[rows] - grants.compute[kind],
         (cards.memory[rows] - grants.memory[kind]) * 1000 // np.maximum(1, cards.memory[rows]),
     )
-    strength = _strength(board, hunt.work, rows)
+    dearness = _dearness(board, hunt.work, rows, grants.micro[kind])
     table = fragments(board) if hunt.policy is Policy.FRAGMENTATION else None
     if table is not None:
         waste = share_deltas(board, table, hunt.work, rows, grants, hunt.mode)
-        return np.lexsort((rows, left, waste, strength))
+        return np.lexsort((rows, left, waste, dearness))
     untouched = (cards.count[rows] == 0).astype(np.int64)
     if hunt.policy is Policy.SPREAD:
         untouched, left = -untouched, -left
-    return np.lexsort((rows, left, untouched, grants.micro[kind], strength))
+    return np.lexsort((rows, left, untouched, grants.micro[kind], dearness))
 
 
 def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
@@ -108,12 +109,12 @@ def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     )[where]
     over = table[:, 4] > ceiling_room(board, hunt.work, hunt.partition, rows)
     size = np.where(over, NOWHERE, table[:, 0])
-    untouched = (cards.held[rows] == 0).astype(np.int64)
+    untouched = (cards.held[rows] == 0).astype(np.int64) + (cards.entry[rows] > 0)
     if hunt.policy is Policy.SPREAD:
         untouched = -untouched
     moves = cards.entry[rows] + table[:, 2]
-    strength = _strength(board, hunt.work, rows)
-    order = np.lexsort((rows, moves, table[:, 3], untouched, table[:, 1], size, strength, over))
+    dearness = _dearness(board, hunt.work, rows, size)
+    order = np.lexsort((rows, moves, table[:, 3], untouched, table[:, 1], size, dearness, over))
     best = int(order[0])
     trial = trials[where[best]]
     if trial is None or size[best] >= NOWHERE:

@@ -72,17 +72,18 @@ def _quota(board: Board, work: Waiting, grants: Grants, partition: int) -> Short
 
 
 def _cards(board: Board, work: Waiting, grants: Grants, partition: int) -> Shortage | None:
-    """Whole cards free on the node that has most of them."""
+    """Whole cards of one kind free on the node that has most of them."""
     rows = board.rows[partition]
     fits = np.array([isinstance(g, Grant) for g in grants.by_kind], dtype=np.bool_)
     cards, nodes = board.cards, board.nodes
     fine = fits[cards.kind[rows]] & (cards.whole[rows] != NEVER) & cards.offered[rows]
     fine &= nodes.offered[cards.node[rows]]
-    counts = np.bincount(cards.node[rows][fine], minlength=len(nodes.states))
+    width = len(board.kinds)
+    cells = cards.node[rows][fine] * width + cards.kind[rows][fine]
+    counts = np.bincount(cells, minlength=len(nodes.states) * width)
     best = int(np.argmax(counts))
-    return Shortage(
-        unit="cards", needed=work.need.parts, free=int(counts[best]), where=nodes.states[best].name
-    )
+    where = nodes.states[best // width].name if counts[best] else ""
+    return Shortage(unit="cards", needed=work.need.parts, free=int(counts[best]), where=where)
 
 
 def _soft(
