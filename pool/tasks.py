@@ -14,9 +14,9 @@ AGAIN = (OperationalError,)
 
 
 @shared_task(name=Wake.PLACEMENT_ROUND.value, autoretry_for=AGAIN, max_retries=3)
-def placement_round() -> None:
-    """Give waiting work its place, until no round is wanted."""
-    run_rounds()
+def placement_round(anyway: bool = False) -> None:
+    """Give waiting work its place until no round is wanted; beat asks for one `anyway`."""
+    run_rounds(anyway=anyway)
 
 
 @shared_task(name=Wake.WATCH.value)

@@ -57,9 +57,10 @@ def only_one(key: int) -> Iterator[bool]:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
 
 
-def run_rounds() -> Rounds:
+def run_rounds(*, anyway: bool = True) -> Rounds:
     """Make rounds while anybody wants one. Another process at it? Then it will see the wish.
 
+    `anyway` makes one round though nobody wants it when work waits: time alone may open a place.
     The wish is read again after the lock was given back: a wish that came in between is either
     seen here, or its own task gets the lock.
     """
@@ -68,21 +69,20 @@ def run_rounds() -> Rounds:
         with only_one(ROUND) as mine:
             if not mine:
                 break
-            total = _while_wanted(total)
+            total = _while_wanted(total, anyway=anyway and not total.rounds)
         if not _wanted()[0]:
             break
     return total
 
 
-def _while_wanted(total: Rounds) -> Rounds:
+def _while_wanted(total: Rounds, *, anyway: bool) -> Rounds:
     """Rounds until none is wanted; a stale decision gets another round, idle repeats do not."""
     began = 0.0
-    first = total.rounds == 0
     while total.rounds < MOST_ROUNDS:
         wanted, number = _wanted()
-        if not wanted and not (first and _anybody_waits()):
+        if not wanted and not (anyway and _anybody_waits()):
             break
-        first = False
+        anyway = False
         wait = DEBOUNCE_S - (time.monotonic() - began)
         if wait > 0:
             time.sleep(wait)
@@ -137,5 +137,5 @@ def _wanted() -> tuple[bool, int]:
 
 
 def _anybody_waits() -> bool:
-    """Time alone may open a place: the beat's round looks when anybody waits at all."""
+    """Whether there is anything that a round could start."""
     return Workload.objects.filter(state=WorkloadState.QUEUED).exists()

@@ -29,6 +29,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "placement-round": {
         "task": "pool.placement_round",
         "schedule": 2.0,
+        "kwargs": {"anyway": True},
         "options": {"expires": 10},
     },
     "watch": {"task": "pool.watch", "schedule": 1.0, "options": {"expires": 5}},

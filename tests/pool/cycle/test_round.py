@@ -4,8 +4,9 @@ import pytest
 
 from pool.cycle.round import run_rounds
 from pool.events import SYSTEM
-from pool.models import Event, Hold, Placement, Quota, Slice, Workload
+from pool.models import Event, Hold, Installation, Placement, Quota, Slice, Workload
 from pool.services.workloads import workload_stop
+from pool.wake import round_wanted
 from tests import rows
 from tests.pool.obedient import Obedient
 
@@ -124,3 +125,16 @@ def test_a_cancelled_workloads_room_is_anybodys_at_once(pool):
     run_rounds()
     other.refresh_from_db()
     assert other.state == "placed"
+
+
+def test_a_wish_is_carried_out_once_and_without_one_only_beat_makes_a_round(pool):
+    rows.workload(need={"parts": 9, "whole": True})
+    run_rounds()
+    assert run_rounds(anyway=False).rounds == 0
+    round_wanted()
+    round_wanted()
+    assert run_rounds(anyway=False).rounds == 1
+    assert run_rounds(anyway=False).rounds == 0
+    assert run_rounds(anyway=True).rounds == 1
+    state = Installation.objects.get()
+    assert state.round_done == state.round_wanted
