@@ -1,5 +1,7 @@
 """Fifty short jobs at once: each runs once, everything is given back and counted."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from tests.waiting import until
@@ -36,7 +38,9 @@ def one(house, query, *values):
 
 
 def test_fifty_jobs_of_three_seconds_run_once_each_and_leave_nothing_behind(house):
-    uids = [house.submit(f"echo ran >> {house.marks}/job-{n}; sleep 3") for n in range(MANY)]
+    lines = [f"echo ran >> {house.marks}/job-{n}; sleep 3" for n in range(MANY)]
+    with ThreadPoolExecutor(16) as hands:
+        uids = list(hands.map(house.submit, lines))
     done = house.ended(uids, seconds=180)
     assert {row["state"] for row in done.values()} == {"succeeded"}
     assert {row["exit_code"] for row in done.values()} == {0}
