@@ -58,7 +58,7 @@ def _frame(request: HttpRequest) -> dict[str, Any]:
         "scripts": [f"js/{name}.js" for name in SCRIPTS],
         "zone": "UTC",
         "user_uid": "",
-        "announcement": "",
+        "announcement": settings.ANNOUNCEMENT,
     }
     user = request.user if hasattr(request, "user") else None
     if isinstance(user, User):

@@ -102,6 +102,7 @@ ACCOUNT_LOGOUT_ON_GET = False
 FENCE_SECONDS = env.number("GPUPOOL_FENCE_SECONDS", 300)
 NODE_SILENT_SECONDS = env.number("GPUPOOL_NODE_SILENT_SECONDS", 30)
 PUBLIC_URL = env.text("PUBLIC_URL")
+ANNOUNCEMENT = env.text("GPUPOOL_ANNOUNCEMENT")
 GATEWAY_ORIGIN = env.text("GATEWAY_ORIGIN")
 HEALTH_TOKEN = env.text("HEALTH_TOKEN")
 # How large a part of the nodes may be silent (0 to 1) before /healthz calls the agents unwell.

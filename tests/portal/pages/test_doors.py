@@ -125,6 +125,12 @@ def test_the_content_policy_allows_no_script_of_a_page_itself(visit):
     assert not re.findall(r"\son[a-z]+=", answer.content.decode())
 
 
+def test_an_announcement_stands_on_every_page_as_text(visit, settings):
+    settings.ANNOUNCEMENT = "Maintenance <tonight> 今晚维护"
+    shown = visit("viewer").open("/map/").content.decode()
+    assert "Maintenance &lt;tonight&gt; 今晚维护" in shown
+
+
 def test_pages_for_what_is_missing_and_what_is_not_allowed(visit):
     visitor = visit("member")
     assert b"Not here" in visitor.open("/nothing/").content
