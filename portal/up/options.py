@@ -7,6 +7,7 @@ from pathlib import Path
 
 from portal.up.refusal import Refused
 
+HOSTS = ("127.0.0.1", "localhost", "::1", "0.0.0.0", "::")  # noqa: S104 - asked for by a person
 FIRST_RUNS = ("example", "empty", "observe")
 
 
@@ -27,8 +28,13 @@ class Options:
     @property
     def url(self) -> str:
         """Where people go; the gateway has the next port under another name, so cookies differ."""
-        shown = "127.0.0.1" if self.host in {"", "0.0.0.0", "::"} else self.host  # noqa: S104
+        shown = "127.0.0.1" if self.open_to_others else self.host
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}"
+
+    @property
+    def open_to_others(self) -> bool:
+        """Does it listen on more than loopback?"""
+        return self.host in {"0.0.0.0", "::"}  # noqa: S104
 
     @property
     def gateway_origin(self) -> str:
@@ -57,6 +63,11 @@ class Options:
         """
         if not 1 <= self.port <= 65534:
             raise Refused(f"--port must lie between 1 and 65534, not {self.port}.")
+        if self.host not in HOSTS:
+            raise Refused(
+                f"--host must be a loopback address, or 0.0.0.0 or :: for every address of this"
+                f" machine, not {self.host!r}: the local agents go by loopback."
+            )
         if not 1 <= self.web_workers <= 64:
             raise Refused(f"--web-workers must lie between 1 and 64, not {self.web_workers}.")
         if self.fleet is not None and not self.fleet.is_file():

@@ -131,6 +131,8 @@ def _welcome(stack: Stack, console: Console) -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     line(f"\nReady: {stack.options.url}")
+    if stack.options.open_to_others:
+        line("Served to other machines too, as plain http: use this only inside a trusted network.")
     for row in _credentials(stack.folder.credentials):
         where = " / ".join(filter(None, (row.get("organization"), row.get("project"))))
         line(f"  {row['username']:<18} {row['password']:<26} {row['role']:<15} {where}".rstrip())

@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from portal.settings.env import ROOT
 from portal.up.account import needs_another
 from portal.up.folders import SOCKET_FOLDER, DataFolder, socket_folder, write_private
@@ -272,7 +274,7 @@ def _bound(host: str, port: int) -> socket.socket:
     except OSError as bad:
         made.close()
         raise Refused(
-            f"Port {port} on {host or 'every address'} cannot be used: {bad.strerror}. Choose"
+            f"Port {port} on {host} cannot be used: {bad.strerror}. Choose"
             " another with --port (the gateway takes the one above it)."
         ) from bad
     return made
@@ -280,13 +282,13 @@ def _bound(host: str, port: int) -> socket.socket:
 
 def _names_of(host: str) -> list[str]:
     """The names under which people may ask when more than loopback is served."""
-    if host in {"127.0.0.1", "localhost", "::1"}:
+    if host not in {"0.0.0.0", "::"}:  # noqa: S104
         return []
-    if host not in {"", "0.0.0.0", "::"}:  # noqa: S104
-        return [f"[{host}]" if ":" in host else host]
-    name = socket.gethostname()
-    try:
-        addresses = {str(found[4][0]) for found in socket.getaddrinfo(name, None)}
-    except OSError:
-        addresses = set()
-    return [name, socket.getfqdn(), *sorted(a for a in addresses if ":" not in a)]
+    addresses = {
+        one.address.partition("%")[0]
+        for found in psutil.net_if_addrs().values()
+        for one in found
+        if one.family in {socket.AF_INET, socket.AF_INET6}
+    }
+    shown = sorted(f"[{one}]" if ":" in one else one for one in addresses)
+    return [socket.gethostname(), socket.getfqdn(), *shown]

@@ -80,6 +80,7 @@ def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path):
     ("options", "words"),
     [
         (("--port", "70000"), "--port must lie between"),
+        (("--host", "10.1.2.3"), "--host must be a loopback address"),
         (("--web-workers", "0"), "--web-workers must lie between"),
         (("--fleet", "nowhere.yaml"), "does not exist"),
     ],
