@@ -5,6 +5,7 @@ import codecs
 import contextlib
 import logging
 from pathlib import Path
+from typing import NamedTuple
 
 from nodeagent import clock, disk
 from nodeagent.link import CutOff, Link, NotTaken
@@ -21,21 +22,40 @@ LONGEST_CHARACTER = 4
 NUL = "\x00"
 
 
-def piece(folder: Path, offset: int, most: int) -> tuple[int, bytes]:
-    """Output from `offset` on: (where it really begins, bytes). Forgotten middle is jumped over."""
+class Piece(NamedTuple):
+    """Output as it lies on the disk. `torn`: what follows its last byte is forgotten for good."""
+
+    offset: int
+    body: bytes
+    torn: bool = False
+
+
+def piece(folder: Path, offset: int, most: int) -> Piece:
+    """Output from `offset` on, over as many segments as join. A forgotten middle is jumped over."""
     try:
         segments = sorted((int(path.name), path) for path in (folder / "log").iterdir())
     except (OSError, ValueError):
-        return offset, b""
+        return Piece(offset, b"")
+    begun, body = offset, b""
     for begin, path in segments:
+        if body and begin != begun + len(body):
+            return Piece(begun, body, torn=True)
         with contextlib.suppress(OSError):
-            size = path.stat().st_size
-            if offset < begin + size:
-                at = max(offset, begin)
-                with path.open("rb") as file:
-                    file.seek(at - begin)
-                    return at, file.read(most)
-    return offset, b""
+            at = max(begun + len(body), begin)
+            more = _bytes(path, at - begin, most - len(body))
+            begun = begun if body or not more else at
+            body += more
+        if len(body) >= most:
+            break
+    return Piece(begun, body)
+
+
+def _bytes(path: Path, at: int, most: int) -> bytes:
+    if at >= path.stat().st_size:
+        return b""
+    with path.open("rb") as file:
+        file.seek(at)
+        return file.read(most)
 
 
 def whole_characters(body: bytes) -> int:
@@ -55,7 +75,7 @@ class Logs:
 
     def pending(self, record: Record) -> bool:
         """Is there output that the portal does not have?"""
-        return bool(piece(record.folder, self._mark(record), 1)[1])
+        return bool(piece(record.folder, self._mark(record), 1).body)
 
     def busy(self) -> bool:
         """Is there anything to look after: an attempt that runs, or output not yet handed in?"""
@@ -96,25 +116,27 @@ class Logs:
         chunks: list[LogChunk] = []
         room = BATCH_BYTES
         for record in list(self._runner.records.values()):
-            offset, body = piece(record.folder, self._mark(record), min(CHUNK_BYTES, room))
-            if len(body) < CHUNK_BYTES or record.ended_at is None:
-                body = (
-                    body if self._is_end(record, offset, body) else body[: whole_characters(body)]
-                )
+            most = min(CHUNK_BYTES, room)
+            found = piece(record.folder, self._mark(record), most)
+            body = found.body
+            if not (found.torn or (record.ended_at is not None and len(body) < most)):
+                # The rest of a last character is yet to come.
+                body = body[: whole_characters(body)]
             if body:
                 room -= len(body)
                 text = body.decode("utf-8", "replace").replace(NUL, "\ufffd")
-                size = len(body)
                 chunks.append(
-                    LogChunk(attempt=record.attempt, rank=0, offset=offset, text=text, size=size)
+                    LogChunk(
+                        attempt=record.attempt,
+                        rank=0,
+                        offset=found.offset,
+                        text=text,
+                        size=len(body),
+                    )
                 )
-            if room <= 0:
+            if room < LONGEST_CHARACTER:
                 break
         return chunks
-
-    def _is_end(self, record: Record, offset: int, body: bytes) -> bool:
-        """Half a character at the very end of an ended attempt's output is sent as it is."""
-        return record.ended_at is not None and len(body) < LONGEST_CHARACTER
 
     def _mark(self, record: Record) -> int:
         if record.attempt not in self._sent:

@@ -101,8 +101,46 @@ async def test_the_forgotten_middle_is_jumped_over(record):
     assert last.offset + last.size == 64 * 1024
 
 
+async def sent_all(logs):
+    while await logs.send():
+        pass
+
+
+def text_of(portal):
+    return "".join(chunk.text for chunk in portal.chunks)
+
+
+async def test_a_character_over_the_end_of_a_segment_does_not_hold_up_a_running_job(record):
+    portal, log = Portal(), Log(str(record.folder), 1 << 20)
+    log.segment_bytes = 1024
+    text = "中" * 1000
+    for at in range(0, 3000, 100):
+        log.write(text.encode()[at : at + 100])
+    await sent_all(Logs(Runner(record), portal))
+    assert text_of(portal) == text
+
+
+async def test_a_character_over_the_end_of_a_chunk_stays_whole_after_the_job_ended(record):
+    portal, log = Portal(), Log(str(record.folder), 8 << 20)
+    text = "中" * 400_000
+    log.write(text.encode())
+    record.ended_at = 1.0
+    await sent_all(Logs(Runner(record), portal))
+    assert text_of(portal) == text
+
+
+async def test_half_a_character_before_the_forgotten_middle_holds_up_nothing(record):
+    folder = record.folder / "log"
+    folder.mkdir()
+    (folder / "0").write_bytes("中".encode()[:2])
+    (folder / "10").write_bytes(b"end")
+    portal = Portal()
+    await sent_all(Logs(Runner(record), portal))
+    assert [(c.offset, c.text) for c in portal.chunks] == [(0, "\ufffd"), (10, "end")]
+
+
 def test_there_is_nothing_where_there_is_no_log(tmp_path):
-    assert piece(tmp_path, 7, 10) == (7, b"")
+    assert piece(tmp_path, 7, 10) == (7, b"", False)
 
 
 @calm
