@@ -1,6 +1,5 @@
 """API tokens: issue, find, revoke. Only a hash is ever stored."""
 
-import hashlib
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from pool.errors import Invalid, NotYours, TooMany
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models import User
+from pool.services.nodes import secret_hash
 from portal.models import SCOPES, ApiToken
 
 PREFIX = "gpt_"
@@ -23,7 +23,7 @@ MOST_TOKENS = 50
 
 def token_hash(plain: str) -> str:
     """What is stored of a token: 256 random bits need no salt and no slow hash."""
-    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+    return secret_hash(plain)
 
 
 @transaction.atomic

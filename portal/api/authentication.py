@@ -64,7 +64,7 @@ class MayCall(IsAuthenticated):
         return ("read" if request.method in SAFE_METHODS else "write") in token.scopes
 
 
-def admitted(request: HttpRequest) -> User:
+def admitted(request: HttpRequest) -> tuple[User, ApiToken | None]:
     """The same guard for views outside the REST framework.
 
     Raises:
@@ -82,7 +82,7 @@ def admitted(request: HttpRequest) -> User:
     rate = TokenRate()
     if not rate.allow_request(asked, None):
         raise Throttled(wait=rate.wait())
-    return caller(asked)
+    return caller(asked), asked.auth if isinstance(asked.auth, ApiToken) else None
 
 
 def caller(request: Request) -> User:

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -35,7 +36,7 @@ class KeyReused(PoolError):
 
     code = "idempotency_key_reused"
     status = 422
-    text = "This Idempotency-Key was used for another call."
+    text = gettext_lazy("This Idempotency-Key was used for another call.")
 
 
 class StillRunning(PoolError):
@@ -44,7 +45,7 @@ class StillRunning(PoolError):
     code = "idempotency_in_progress"
     status = 409
     retry_after = 1
-    text = "The first call with this Idempotency-Key is still running."
+    text = gettext_lazy("The first call with this Idempotency-Key is still running.")
 
 
 class _Undone(Exception):

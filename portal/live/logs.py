@@ -1,12 +1,14 @@
 """A workload's log as a stream of text: outside the REST framework, behind the same guard."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils.translation import gettext as _
 from rest_framework.exceptions import MethodNotAllowed
 
 from pool.errors import Invalid, NotYours
@@ -22,17 +24,40 @@ SLOWEST_S = 2.0
 LAST_WORDS_S = 10.0
 """How long a finished run's last log text is waited for."""
 
+RIGHTS_S = 30.0
+"""So often a stream asks whether its reader may still read."""
+
+_still_reads = database_sync_to_async(reading.still_reads)
 _log_news = database_sync_to_async(reading.log_news)
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Where to begin, and whether to go on while the workload lives."""
+    """Who reads, where to begin, and whether to go on while the workload lives."""
 
+    user: int
+    token: int | None
+    session: str
     uid: str
     attempt: int
     offset: int
     follow: bool
+
+
+class Rights:
+    """Asks now and then whether a stream's reader may still read."""
+
+    def __init__(self, wish: Wish) -> None:
+        self._wish = wish
+        self._asked_at = time.monotonic()
+
+    async def hold(self) -> bool:
+        """Whether the stream may go on."""
+        if time.monotonic() - self._asked_at < RIGHTS_S:
+            return True
+        self._asked_at = time.monotonic()
+        wish = self._wish
+        return bool(await _still_reads(wish.user, wish.token, wish.session, wish.uid))
 
 
 async def workload_logs(request: HttpRequest, uid: str) -> HttpResponseBase:
@@ -59,16 +84,22 @@ def _admit(request: HttpRequest, uid: str) -> Wish:
     """
     if request.method not in {"GET", "HEAD"}:
         raise MethodNotAllowed(str(request.method))
-    user = admitted(request)
+    user, token = admitted(request)
     given = request.GET.dict()
     found = workload_list(standing=standing(user=user)).filter(uid=uid).first()
     if found is None:
         raise NotYours
     unknown = set(given) - {"follow", "attempt", "offset"}
     if unknown:
-        raise Invalid(**{name[:80]: "Unknown parameter." for name in unknown})
+        raise Invalid(**{name[:80]: _("Unknown parameter.") for name in unknown})
     wish = Wish(
-        uid, _number(given, "attempt"), _number(given, "offset"), _number(given, "follow") == 1
+        user=user.pk,
+        token=token.pk if token is not None else None,
+        session=str(request.session.session_key),
+        uid=uid,
+        attempt=_number(given, "attempt"),
+        offset=_number(given, "offset"),
+        follow=_number(given, "follow") == 1,
     )
     if wish.attempt and not Attempt.objects.filter(workload=found, number=wish.attempt).exists():
         raise NotYours
@@ -78,7 +109,7 @@ def _admit(request: HttpRequest, uid: str) -> Wish:
 def _number(given: dict[str, str], name: str) -> int:
     text = given.get(name, "0")
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise Invalid(**{name: "A whole number of at most nine digits."})
+        raise Invalid(**{name: _("A whole number of at most nine digits.")})
     return int(text)
 
 
@@ -86,8 +117,9 @@ async def _told(wish: Wish) -> AsyncIterator[bytes]:
     """The text, piece by piece. Without `follow` it ends with what there is now."""
     waiter = hub().listen(wish.uid) if wish.follow else None
     attempt, offset, patience = wish.attempt, wish.offset, LAST_WORDS_S
+    rights = Rights(wish)
     try:
-        while patience > 0:
+        while patience > 0 and await rights.hold():
             found = await _log_news(wish.uid, attempt, offset)
             if found is not None and wish.attempt not in (0, found.attempt):
                 return

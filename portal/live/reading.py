@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from django.contrib.sessions.backends.db import SessionStore
+from django.db.models import Q
 from django.utils import translation
 
+from pool import clock
 from pool.lifecycle.workloads import ENDED
 from pool.models import Attempt, Event, User, Workload
 from pool.selectors.logs import LogPart, log_after, log_tail
@@ -12,6 +14,7 @@ from pool.selectors.memberships import standing
 from pool.selectors.tenants import project_list
 from pool.selectors.workloads import workload_list
 from portal.live.relevance import LOG
+from portal.models import ApiToken
 from portal.pages.panels import panel_key, panel_render
 
 CHUNKS = 64
@@ -44,6 +47,15 @@ def sight(user_id: int, session: str) -> Sight | None:
     if seen.platform:
         return Sight(user, None)
     return Sight(user, frozenset(project_list(standing=seen).values_list("pk", flat=True)))
+
+
+def still_reads(user_id: int, token_id: int | None, session: str, uid: str) -> bool:
+    """Whether who began to read a log may go on: login, token and rights are as they were."""
+    user = User.objects.filter(pk=user_id, is_active=True).first()
+    living = Q(expires_at=None) | Q(expires_at__gt=clock.now())
+    token = ApiToken.objects.filter(living, pk=token_id or 0, revoked_at=None)
+    let_in = token.exists() if token_id is not None else SessionStore().exists(session)
+    return user is not None and let_in and key_of(user, LOG + uid) is not None
 
 
 def newest_event() -> int:

@@ -14,9 +14,11 @@ from pool.services.nodes import (
     TOKEN_SECONDS,
     join_token_issue,
     node_adopt,
+    node_confirm_dead,
     node_cordon,
     node_credential_revoke,
     node_drain,
+    node_retire,
     node_uncordon,
 )
 from portal.access.guards import guard
@@ -60,6 +62,12 @@ class NodeOut(serializers.ModelSerializer[Node]):
         ]
 
 
+class Vouch(Given):
+    """A reason is needed: it stands in the books."""
+
+    reason = serializers.CharField(max_length=200)
+
+
 class NodeFilters(Filters):
     """Filters of the list."""
 
@@ -78,6 +86,8 @@ class NodeDoor(Listed):
         "drain": Reason,
         "uncordon": Nothing,
         "adopt": Nothing,
+        "confirm_dead": Vouch,
+        "retire": Reason,
         "revoke_credential": Reason,
     }
     gives = {"drain": (202, NodeOut)}
@@ -102,7 +112,7 @@ class NodeDoor(Listed):
 
     @action(detail=True, methods=["post"])
     def drain(self, request: Request, uid: str) -> Response:
-        """Nothing new starts, and what runs is stopped gracefully; then the node is cordoned."""
+        """Nothing new starts there; the node is cordoned once what runs has ended by itself."""
         node = self._managed()
         given = self.taken()
         return self.said(node_drain(node=node, actor=self.actor, reason=given["reason"]))
@@ -113,6 +123,20 @@ class NodeDoor(Listed):
         node = self._managed()
         self.taken()
         return self.said(node_adopt(node=node, actor=self.actor))
+
+    @action(detail=True, methods=["post"], url_path="confirm-dead")
+    def confirm_dead(self, request: Request, uid: str) -> Response:
+        """You vouch that a silent node is dead: what it ran is lost, and may start elsewhere."""
+        node = self._managed()
+        given = self.taken()
+        return self.said(node_confirm_dead(node=node, actor=self.actor, reason=given["reason"]))
+
+    @action(detail=True, methods=["post"])
+    def retire(self, request: Request, uid: str) -> Response:
+        """A lost node never comes back: its credential opens nothing, its cards are retired."""
+        node = self._managed()
+        given = self.taken()
+        return self.said(node_retire(node=node, actor=self.actor, reason=given["reason"]))
 
     @action(detail=True, methods=["post"], url_path="revoke-credential")
     def revoke_credential(self, request: Request, uid: str) -> Response:

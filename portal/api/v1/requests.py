@@ -1,5 +1,6 @@
 """What people ask for beyond their allowance, and the word of those who decide."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -167,6 +168,18 @@ class RequestFilters(Filters):
     to_decide = serializers.BooleanField(required=False, default=False)
 
 
+def weights_changed(asked: Request, given: Mapping[str, Any]) -> dict[str, float]:
+    """What the request weighs with the changes: an edit never passes a policy's limit unseen."""
+    return weights_for(
+        project=asked.project,
+        version=asked.template_version,
+        overrides=given.get("need", asked.need),
+        partitions=given.get("partitions", list(asked.partitions.all())),
+        seconds=given.get("duration_seconds", asked.duration_seconds),
+        copies=given.get("copies", asked.copies),
+    )
+
+
 class RequestDoor(Listed):
     """Ask, decide, talk about it."""
 
@@ -230,6 +243,7 @@ class RequestDoor(Listed):
         given = self.taken()
         if "partitions" in given:
             given["partitions"] = tuple(partitions_named(asked.project, given["partitions"]))
+        given["weights"] = weights_changed(asked, given)
         made = request_edit(request=asked, user=self.user, actor=self.actor, **given)
         return self._now(made)
 
@@ -266,6 +280,7 @@ class RequestDoor(Listed):
     def comment(self, request: Call, uid: str) -> Response:
         """Say something about it."""
         asked = self.one()
+        guard(self.standing, Verb.REQUEST_MAKE, asked.project)
         text = self.taken()["text"]
         made = request_comment(request=asked, user=self.user, text=text, actor=self.actor)
         return self.said(made)

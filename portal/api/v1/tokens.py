@@ -80,10 +80,14 @@ class TokenDoor(Listed):
         return rows if living is None else rows.filter(revoked_at__isnull=living)
 
     def create(self, request: Request) -> Response:
-        """Issue a token. Its scopes are never wider than those of the token that asks."""
+        """Issue a token. It may neither do more nor live longer than the token that asks."""
         given = self.taken()
-        if isinstance(request.auth, ApiToken) and set(given["scopes"]) - set(request.auth.scopes):
+        asking = request.auth if isinstance(request.auth, ApiToken) else None
+        if asking is not None and set(given["scopes"]) - set(asking.scopes):
             raise serializers.ValidationError({"scopes": [_("Wider than the token in use.")]})
+        end = asking.expires_at if asking is not None else None
+        if end is not None and (given["expires_at"] is None or given["expires_at"] > end):
+            raise serializers.ValidationError({"expires_at": [_("Later than the token in use.")]})
         token, plain = token_issue(
             user=self.user,
             name=given["name"],

@@ -2,11 +2,13 @@
 
 import json
 import logging
+from datetime import timedelta
 
 import pytest
 from django.db import OperationalError
 from django.test import Client
 
+from pool.clock import now
 from pool.events import SYSTEM
 from portal.access.tokens import token_issue, token_revoke
 from portal.api.parsers import MOST_BYTES
@@ -163,6 +165,18 @@ def test_a_token_that_only_reads_changes_nothing(world):
     assert reader.get("workloads").status_code == 200
     assert reader.post("workloads", world.job()).status_code == 403
     assert reader("DELETE", f"workloads/{world.own.workload.uid}").status_code == 403
+
+
+def test_a_token_makes_none_that_lives_longer_or_does_more(world):
+    user = world.by("member").user
+    _, plain = token_issue(user=user, name="s", actor=SYSTEM, expires=now() + timedelta(days=1))
+    short = Caller(user, plain)
+    later = (now() + timedelta(days=2)).isoformat()
+    for wish in ({}, {"expires_at": None}, {"expires_at": later}):
+        refused = short.post("tokens", {"name": "x", **wish})
+        assert (refused.status_code, list(refused.json()["detail"])) == (400, ["expires_at"])
+    sooner = (now() + timedelta(hours=1)).isoformat()
+    assert short.post("tokens", {"name": "x", "expires_at": sooner}).status_code == 201
 
 
 def test_revoked_tokens_and_those_of_disabled_people_are_401(world):

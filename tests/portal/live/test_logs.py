@@ -7,10 +7,14 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
 from nodeagent.protocol.samples import LogBatch, LogChunk
-from pool.models import Attempt, Workload
+from pool.events import SYSTEM
+from pool.models import Attempt, Membership, User, Workload
 from pool.services.logs import logs_take
+from portal.access.tokens import token_hash, token_revoke
+from portal.live import logs
 from portal.live.hub import hub
 from portal.live.logs import Wish, _told
+from portal.models import ApiToken
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("valkey")]
 
@@ -96,12 +100,36 @@ async def test_a_hole_in_the_middle_of_a_long_log_is_said(job):
 async def test_a_reader_that_goes_away_leaves_nothing_behind(job):
     run = await job.run(1)
     await job.write(run, "one\n", 0)
-    stream = _told(Wish(job.work.uid, 0, 0, follow=True))
+    wish = Wish(0, None, "", uid=job.work.uid, attempt=0, offset=0, follow=True)
+    stream = _told(wish)
     assert await anext(stream) == b"one\n"
     assert hub()._waiters
     await stream.aclose()
     assert hub()._waiters == {}
     assert hub()._task is None
+
+
+@pytest.mark.parametrize("ends", ["token", "person", "membership"])
+async def test_who_may_not_read_any_more_is_told_no_more(job, monkeypatch, ends):
+    monkeypatch.setattr(logs, "RIGHTS_S", 0.0)
+    run = await job.run(1)
+    await job.write(run, "one\n", 0)
+
+    @sync_to_async
+    def ended():
+        token = ApiToken.objects.get(token_hash=token_hash(job.token))
+        if ends == "token":
+            token_revoke(token=token, actor=SYSTEM)
+        elif ends == "person":
+            User.objects.filter(pk=token.user_id).update(is_active=False)
+        else:
+            Membership.objects.filter(user=token.user_id).delete()
+
+    answer = await job.log("?follow=1")
+    reading = asyncio.ensure_future(whole(answer))
+    await ended()
+    await job.write(run, "two\n", 4)
+    assert await reading in {"", "one\n", "one\ntwo\n"}
 
 
 @pytest.mark.parametrize(
