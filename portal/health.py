@@ -2,6 +2,8 @@
 
 import hmac
 import ipaddress
+import threading
+import time
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -20,18 +22,33 @@ from kombu.exceptions import KombuError
 from portal.pulse import BEAT, alive
 
 QUEUES = ("rounds", "default", "metering")
+KEPT_SECONDS = 1.0
 Part = dict[str, Any]
+_LOOKING = threading.Lock()
+_KEPT: list[tuple[float, dict[str, Part]]] = []
 
 
 @require_safe
 def healthz(request: HttpRequest) -> JsonResponse:
     """200 when every part is well, 503 otherwise. Strangers learn only which of the two."""
-    parts = examine()
+    parts = examined()
     well = all(part["ok"] for part in parts.values())
     body: dict[str, Any] = {"status": "ok" if well else "unwell"}
     if _may_see_parts(request):
         body["parts"] = parts
     return JsonResponse(body, status=200 if well else 503, headers={"Cache-Control": "no-store"})
+
+
+def examined() -> dict[str, Part]:
+    """The last look, at most a second old; callers at the same time share one.
+
+    Strangers may ask as often as they like: it costs one connection a second and process.
+    """
+    with _LOOKING:
+        if not _KEPT or time.monotonic() - _KEPT[0][0] > KEPT_SECONDS:
+            parts = examine()
+            _KEPT[:] = [(time.monotonic(), parts)]
+        return _KEPT[0][1]
 
 
 def examine() -> dict[str, Part]:

@@ -20,7 +20,7 @@ def test_every_variable_that_settings_read_is_explained():
         for variable in READ.findall(path.read_text(encoding="utf-8"))
     }
     explained = set(re.findall(r"^([A-Z_]+)=", EXAMPLE, re.MULTILINE))
-    assert read | {"DJANGO_SETTINGS_MODULE"} == explained
+    assert read | {"DJANGO_SETTINGS_MODULE", "FORWARDED_ALLOW_IPS"} == explained
 
 
 def test_every_variable_has_words_above_it():
@@ -63,3 +63,17 @@ def test_every_queue_is_served_by_the_units_and_by_the_compose_file():
         for queue in command[command.index("-Q") + 1].split(",")
     }
     assert asked_units == asked_compose == queues
+
+
+def test_no_client_can_choose_its_own_address():
+    """Believed from everybody, X-Forwarded-For would void every limit that counts by address."""
+    compose = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text(encoding="utf-8"))
+    named = {
+        service["environment"]["FORWARDED_ALLOW_IPS"]
+        for service in compose["services"].values()
+        if "uvicorn" in service.get("command", [])
+    }
+    assert named == {compose["networks"]["default"]["ipam"]["config"][0]["gateway"]}
+    told = [*UNITS, ROOT / "deploy/compose.yaml", ROOT / "deploy/gpupool.env.example"]
+    words = re.compile(r"forwarded-allow-ips[= ]\S*\*|FORWARDED_ALLOW_IPS\S*[:=] ?\*(?!p)", re.I)
+    assert [name(path) for path in told if words.search(path.read_text(encoding="utf-8"))] == []

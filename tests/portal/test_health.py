@@ -1,6 +1,7 @@
 """`/healthz` tells the truth, and strangers only the sum of it."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import redis
@@ -9,8 +10,15 @@ from django.db import connection
 from portal import health, pulse
 from portal.celery import app
 from tests.rows import node
+from tests.waiting import until
 
 PARTS = {"database", "migrations", "agents", "broker", "channels", "workers", "beat"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept():
+    """Each test looks anew."""
+    health._KEPT.clear()
 
 
 @pytest.fixture
@@ -127,6 +135,25 @@ def test_silent_nodes_make_it_unwell_only_past_the_share_that_is_allowed(
     found, told = asked(client)
     assert found == status
     assert told["parts"]["agents"]["each"] == {"well": True, "silent": False}
+
+
+def test_strangers_who_ask_at_once_share_one_look(client, everybody_lives, monkeypatch):
+    looks = []
+    real = health.psycopg.connect
+    monkeypatch.setattr(health.psycopg, "connect", lambda **words: looks.append(1) or real(**words))
+    monkeypatch.setattr(health, "KEPT_SECONDS", 60.0)
+    assert [asked(client, REMOTE_ADDR="10.1.2.3")[0] for _ in range(20)] == [200] * 20
+    with ThreadPoolExecutor(8) as many:
+        assert len({id(parts) for parts in many.map(lambda _: health.examined(), range(40))}) == 1
+    assert len(looks) == 1
+
+
+def test_a_look_is_not_kept_for_long(client, everybody_lives, monkeypatch, valkey):
+    assert asked(client)[0] == 200
+    link = redis.Redis.from_url(valkey)
+    link.flushdb()
+    link.close()
+    until(lambda: asked(client)[0] == 503, seconds=10, what="the loss is told")
 
 
 def test_it_is_only_read(client, db):
