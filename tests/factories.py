@@ -27,6 +27,8 @@ MICRO = 1_000_000
 FINETUNE = {"memory_gb": 20, "compute_milli": 300}
 WHOLE = {"whole": True}
 CPU_ONLY = {"parts": 0, "cpu_milli": 2000}
+FREE = {"cost": 0}
+"""What a request weighs where nothing has a price."""
 
 
 def organization(slug="acme", **rest):

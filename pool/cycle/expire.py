@@ -14,8 +14,8 @@ from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.workloads import HOLDING, WorkloadState
 from pool.locks import EXPIRE
 from pool.models.workloads import Workload
-from pool.services.leases import leases_ended_due, leases_ending_due
-from pool.services.workloads import workload_stop
+from pool.services.leases import leases_ended_due, leases_ending_due, leases_left_waiting
+from pool.services.workloads import RETURNING, workload_stop
 from pool.wake import round_wanted
 
 LOOK_BACK_S = 30
@@ -38,13 +38,16 @@ def expire() -> Due | None:
             return None
         ending = leases_ending_due(actor=SYSTEM)
         leases_ended_due(actor=SYSTEM)
+        leases_left_waiting(actor=SYSTEM)
         return Due(ending, _stopped(), _woken())
 
 
 def _stopped() -> int:
     """Work under a lease that has ended is stopped; a sweep that broke off is made up for."""
     rows = Workload.objects.filter(
-        lease__state=LeaseState.ENDED, state__in=sorted(HOLDING), stop_reason=""
+        lease__state=LeaseState.ENDED,
+        state__in=sorted(HOLDING),
+        stop_reason__in=["", *sorted(RETURNING)],
     )
     late = list(rows.order_by("pk"))
     for work in late:

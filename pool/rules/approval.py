@@ -1,5 +1,6 @@
 """Who has to say yes: the steps of a request by its size, duration, weights and partitions."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,10 +24,10 @@ class Asked:
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def measure(self, name: str) -> float:
-        """The measured value of a name; a weight nobody gave weighs nothing."""
+        """The measured value of a name; a weight nobody gave is unknown, and passes every limit."""
         if name == "cards":
             return self.cards
-        return self.days if name == "days" else float(self.weights.get(name, 0))
+        return self.days if name == "days" else float(self.weights.get(name, math.inf))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,10 @@ from pool.models.tenants import Project
 from pool.rules.needs import Need, from_mapping, to_mapping
 from pool.selectors.allowances import LIVE
 from pool.selectors.memberships import Standing
-from pool.selectors.offers import options_for
+from pool.selectors.offers import host_of, options_for
+
+Host = tuple[int, int, int]
+"""CPU in thousandths of a core, RAM and disk in MiB, for all parts together."""
 
 
 def lease_list(*, standing: Standing) -> QuerySet[Lease]:
@@ -28,36 +31,67 @@ def active_leases(*, standing: Standing) -> QuerySet[Lease]:
 
 
 def lease_that_holds(
-    *, project: Project, template: int, need: Need, micro: int, at: datetime
+    *,
+    project: Project,
+    template: int,
+    need: Need,
+    micro: int,
+    host: Host,
+    at: datetime,
+    instead_of: int | None = None,
 ) -> Lease | None:
-    """The project's lease of a template that still holds such work and ends last, if any."""
+    """The project's lease of a template that still holds such work and ends last, if any.
+
+    `instead_of` is the key of a lease that is to be left.
+    """
     rows = Lease.objects.filter(
         project=project,
         state=LeaseState.ACTIVE,
         template_version__template=template,
         valid__contains=at,
-    )
+    ).exclude(pk=instead_of)
     ordered = rows.select_related("template_version").order_by("-valid__endswith", "pk")
-    return next((one for one in ordered if lease_takes(lease=one, need=need, micro=micro)), None)
+    fits = (one for one in ordered if lease_takes(lease=one, need=need, micro=micro, host=host))
+    return next(fits, None)
 
 
-def lease_takes(*, lease: Lease, need: Need, micro: int) -> bool:
+def lease_takes(*, lease: Lease, need: Need, micro: int, host: Host) -> bool:
     """Whether one more piece of work fits: no larger than a copy, and a copy is not in use.
 
-    A copy's size is what its own need would take at the least where the lease is good for.
+    A copy's size is what its own need would take at the least where the lease is good for; the
+    kind of card and the host's CPU, RAM and disk are as much a part of it as the share of a card.
     """
     own = from_mapping(lease.need)
     if need.parts > own.parts or (need.parts == 0) != (own.parts == 0):
         return False
     in_use = lease.workloads.filter(state__in=LIVE).count()
-    if in_use >= lease.copies:
+    if in_use >= lease.copies or not _same_kind(own, need):
         return False
-    if own.parts == 0:
-        return (need.cpu_milli or 0) <= (own.cpu_milli or 0)
-    options = options_for(
-        need=own,
-        partitions=lease.partitions.all(),
-        unlimited_modes=lease.template_version.unlimited_modes,
-    )
-    sizes = [one.micro(own) for one in options if one.holds(own)]
-    return to_mapping(need) == to_mapping(own) or micro <= min(sizes, default=0)
+    options = [
+        one
+        for one in options_for(
+            need=own,
+            partitions=lease.partitions.all() if own.parts else (),
+            unlimited_modes=lease.template_version.unlimited_modes,
+        )
+        if one.holds(own)
+    ]
+    if to_mapping(need) == to_mapping(own):
+        return True
+    granted = host_of(need=own, options=options, pick=max)
+    if any(asked > most for asked, most in zip(host, granted, strict=True)):
+        return False
+    sizes = [one.micro(own) for one in options]
+    return own.parts == 0 or micro <= min(sizes, default=0)
+
+
+def _same_kind(own: Need, need: Need) -> bool:
+    """Whether the work stays with the kinds of card that the lease names, and takes no more room.
+
+    Where the lease names none, any that meets its need was granted.
+    """
+    for name in ("labels", "vendors", "architectures", "modes"):
+        granted, asked = set(getattr(own, name)), set(getattr(need, name))
+        if granted and not (asked and asked <= granted):
+            return False
+    return need.topology in (own.topology, "node")

@@ -1,6 +1,6 @@
 """What partitions really offer, and what a need becomes on each of their cards."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from pool.models.cards import Card
 from pool.models.partitions import Partition
 from pool.rules.needs import Need, isolated_enough
 from pool.rules.needs import partial as need_from
+from pool.rules.workloads import host_defaults
 
 Asked = Mapping[tuple[str, str], int]
 """(card label or empty, unit) to how much: what quota rows count."""
@@ -150,6 +151,36 @@ def biggest_host(*, partitions: Iterable[Partition]) -> int:
     rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
     found = rows.aggregate(most=Max(F("node__cpu_milli")))["most"]
     return int(found or 0)
+
+
+def host_of(
+    *,
+    need: Need,
+    options: Iterable[PlacedOption],
+    pick: Callable[[Iterable[int]], int] = min,
+) -> tuple[int, int, int]:
+    """CPU, RAM and disk of all parts: what the need says, else the share of one of its nodes.
+
+    `pick` chooses among the shares where the options differ: the least for work that asks, the
+    most for what was granted.
+    """
+    shares = [
+        host_defaults(
+            host=(
+                one.sample.node.cpu_milli,
+                one.sample.node.memory_mib,
+                one.sample.node.disk_mib,
+            ),
+            cards=one.on_one_node,
+            micro=one.option.card_micro,
+            parts=need.parts,
+        )
+        for one in options
+    ]
+    unsaid = [pick(each) for each in zip(*shares, strict=True)] or [0, 512, 1024]
+    said = (need.cpu_milli, need.ram_mib, need.disk_mib)
+    cpu, ram, disk = (d if s is None else s for s, d in zip(said, unsaid, strict=True))
+    return cpu, ram, disk
 
 
 def asked_where(

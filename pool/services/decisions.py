@@ -48,10 +48,14 @@ def request_approve(
     actor: Actor,
     revision: int | None = None,
     changes: Mapping[str, Any] | None = None,
+    weights: Mapping[str, float] | None = None,
     reason: str = "",
     delay_s: int = 0,
 ) -> Request:
     """Say yes to the step that is due, with changes if any; the last step opens the lease.
+
+    `weights` are those of the request as changed, from the door; without them the old ones grow
+    with the size, and are unknown for another kind of card.
 
     Raises:
         OwnRequest, Forbidden: the person may not decide this step.
@@ -61,7 +65,10 @@ def request_approve(
     """
     _changeable(changes or {})
     request = _decidable(request, user, revision)
-    decision = {"decision": "approve", "changes": _plain(changes or {}), "reason": reason}
+    plain = _plain(changes or {})
+    if plain and weights is not None:
+        plain["weights"] = dict(weights)
+    decision = {"decision": "approve", "changes": plain, "reason": reason}
     return _decide(request, user, actor, decision, delay_s)
 
 

@@ -24,7 +24,7 @@ def entitlement_take(*, project: Project, wanted: list[tuple[Partition, Asked]])
         QuotaExceeded: no partition admits it; the refusal of the first is told.
         Impossible: there is no partition that could hold it.
     """
-    _one_at_a_time(project)
+    entitlements_one_at_a_time(organization_id=project.organization_id)
     refusals: list[QuotaExceeded] = []
     for partition, asked in wanted:
         rows = level_rows(
@@ -49,12 +49,11 @@ def entitlement_give_back(*, project: Project, taken: list[Taken]) -> None:
     """Give back exactly what was taken, under the rows' locks."""
     if not taken:
         return
-    _one_at_a_time(project)
+    entitlements_one_at_a_time(organization_id=project.organization_id)
     level_lock(taken=taken)
     level_give_back(taken=taken)
 
 
-def _one_at_a_time(project: Project) -> None:
+def entitlements_one_at_a_time(*, organization_id: int) -> None:
     """One change of entitlements an organization at a time: a change may touch two partitions."""
-    rows = Organization.objects.select_for_update(no_key=True)
-    rows.get(pk=project.organization_id)
+    Organization.objects.select_for_update(no_key=True).get(pk=organization_id)

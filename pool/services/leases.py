@@ -11,18 +11,25 @@ from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.roles import Priority
-from pool.lifecycle.workloads import HOLDING, WAITING
+from pool.lifecycle.workloads import HOLDING, WAITING, WorkloadState
 from pool.models.leases import Lease
 from pool.models.requests import Request
+from pool.models.tenants import Project
 from pool.models.workloads import Workload
 from pool.services.entitlements import entitlement_give_back
 from pool.services.levels import Taken
 from pool.services.moves import locked, move
-from pool.services.queue import workloads_withdrawn
+from pool.services.queue import (
+    workload_on_allowance,
+    workloads_carried_over,
+    workloads_withdrawn,
+)
 from pool.wake import round_wanted
 
 GRACE = timedelta(hours=24)
 """How long running work may go on after its lease, as low, preemptible and charged."""
+
+OVER = "its lease has ended, and the allowance has no room for it"
 
 
 def lease_open(*, request: Request, taken: list[Taken], actor: Actor) -> Lease:
@@ -79,6 +86,7 @@ def lease_end_now(*, lease: Lease, actor: Actor, reason: str) -> Lease:
     lease = _locked(lease)
     if lease.state != LeaseState.ENDING:
         raise IllegalMove(noun="lease", state=lease.state, then=str(LeaseState.ENDED))
+    workloads_carried_over(rows=_work_of(lease), lease=lease, actor=actor)
     move(lease, LeaseState.ENDED, actor=actor, reason=reason)
     return lease
 
@@ -103,6 +111,31 @@ def leases_ended_due(*, actor: Actor) -> list[Workload]:
     return list(rows.order_by("pk"))
 
 
+def leases_left_waiting(*, actor: Actor) -> int:
+    """Work that waits under a lease that has ended gets an answer; how many did.
+
+    It came back to the queue, or was held back, within the day of grace. It goes on inside the
+    project's allowance when it fits there now, else it expires. Each in its own transaction.
+    """
+    rows = Workload.objects.filter(lease__state=LeaseState.ENDED, state__in=sorted(WAITING))
+    keys = list(rows.order_by("pk").values_list("pk", "project"))
+    return sum(_answered(key, project, actor) for key, project in keys)
+
+
+@transaction.atomic
+def _answered(key: int, project: int, actor: Actor) -> bool:
+    _project_locked(project)
+    rows = Workload.objects.filter(pk=key, lease__state=LeaseState.ENDED, state__in=sorted(WAITING))
+    for workload in locked(rows.select_related("project", "template_version")):
+        if workload_on_allowance(workload=workload, actor=actor):
+            continue
+        if workload.state == WorkloadState.ON_HOLD:
+            move(workload, WorkloadState.QUEUED, actor=actor, reason=OVER)
+        changes = {"ended_at": now(), "message": OVER}
+        move(workload, WorkloadState.EXPIRED, actor=actor, reason=OVER, changes=changes)
+    return True
+
+
 @transaction.atomic
 def _ending_if_due(key: int, at: datetime, actor: Actor) -> bool:
     lease = _locked(Lease(pk=key))
@@ -113,8 +146,12 @@ def _ending_if_due(key: int, at: datetime, actor: Actor) -> bool:
 
 
 def _ending(lease: Lease, *, actor: Actor, reason: str) -> None:
-    """No new work starts; what runs becomes low and preemptible; the entitlement goes back."""
+    """No new work starts; what runs becomes low and preemptible; the entitlement goes back.
+
+    First what another lease of the project can carry goes over to it: so an extension extends.
+    """
     entitlement_give_back(project=lease.project, taken=lease.entitled)
+    workloads_carried_over(rows=_work_of(lease), lease=lease, actor=actor)
     work = Workload.objects.filter(lease=lease)
     workloads_withdrawn(
         rows=locked(work.filter(state__in=sorted(WAITING))), actor=actor, reason=reason
@@ -131,7 +168,24 @@ def _ending(lease: Lease, *, actor: Actor, reason: str) -> None:
     round_wanted()
 
 
+def _work_of(lease: Lease) -> list[Workload]:
+    """Its living work, locked: first what holds something, then what waits."""
+    work = Workload.objects.filter(lease=lease, state__in=sorted(HOLDING | WAITING))
+    found = locked(work.select_related("project", "template_version"))
+    return sorted(found, key=lambda one: one.state in WAITING)
+
+
+def _project_locked(key: int) -> None:
+    """No submission of the project meanwhile, so that no copy of a lease is given twice."""
+    Project.objects.select_for_update(no_key=True).get(pk=key)
+
+
 def _locked(lease: Lease) -> Lease:
+    """The lease as it is now; its project's row is locked first, as a submission does it."""
+    project = Lease.objects.filter(pk=lease.pk).values_list("project", flat=True).first()
+    if project is None:
+        raise NotYours
+    _project_locked(project)
     rows = Lease.objects.select_related("project", "request").filter(pk=lease.pk)
     found = locked(rows)
     if not found:

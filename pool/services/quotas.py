@@ -24,6 +24,7 @@ from pool.models.users import User
 from pool.rules.needs import from_mapping
 from pool.rules.quotas import ceiling_of, over_by
 from pool.selectors.offers import asked_where, options_for
+from pool.services.entitlements import entitlements_one_at_a_time
 from pool.services.levels import Taken, level_counts
 from pool.services.moves import locked
 from pool.wake import round_wanted
@@ -78,7 +79,7 @@ def quota_set(
         "kind": kind,
     }
     if not Quota.objects.filter(**place).exists():
-        _starts_wait()
+        _takers_wait(tenant, kind)
     row, made = Quota.objects.get_or_create(
         **place, defaults={"limit_value": limit, "ceiling": limit}
     )
@@ -142,8 +143,15 @@ def _misplaced(tenant: Organization | Project, kind: str, user: User | None) -> 
     return {}
 
 
-def _starts_wait() -> None:
-    """Work starts only under the round's lock: while it is ours, no start misses a new row."""
+def _takers_wait(tenant: Organization | Project, kind: str) -> None:
+    """Whoever could take from the row that is about to be made waits, so that none misses it.
+
+    Entitlement is taken under the organization's row, a start under the round's lock.
+    """
+    if kind == QuotaKind.ENTITLEMENT:
+        key = tenant.organization_id if isinstance(tenant, Project) else tenant.pk
+        entitlements_one_at_a_time(organization_id=key)
+        return
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ROUND])
 

@@ -1,7 +1,7 @@
 """Requests: drafted, changed, sent, talked about, withdrawn. Decisions are in decisions.py."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,7 @@ from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
 from pool.rules.approval import Asked, policy_from, steps_for
-from pool.rules.needs import changed, from_mapping, to_mapping
+from pool.rules.needs import SIZES, Need, changed, from_mapping, to_mapping
 from pool.rules.requests import request_problems
 from pool.rules.workloads import comment_problem
 from pool.selectors.memberships import standing
@@ -187,9 +187,9 @@ def request_rewrite(*, request: Request, words: Mapping[str, Any], actor: Actor)
     asking = _asking(request.template_version, kept)
     need = need_wished(template_version=request.template_version, overrides=asking.need)
     places = _places(request, words, asking)
-    before = card_seconds(
-        request=request, need=from_mapping(request.need), partitions=request.partitions.all()
-    )
+    old = from_mapping(request.need)
+    had = set(request.partitions.all())
+    before = card_seconds(request=request, need=old, partitions=had)
     request.partitions.set(places)
     values = _columns(asking) | {"need": to_mapping(need), "revision": request.revision + 1}
     values |= {"pending_decision": None, "pending_until": None}
@@ -197,7 +197,11 @@ def request_rewrite(*, request: Request, words: Mapping[str, Any], actor: Actor)
         setattr(request, name, value)
     if "weights" not in words:
         after = card_seconds(request=request, need=need, partitions=places)
-        request.weights = weights_grown(weights=request.weights, before=before, after=after)
+        request.weights = (
+            weights_grown(weights=request.weights, before=before, after=after)
+            if _same_price(old, need) and (not had or had >= set(places))
+            else {}
+        )
     if request.state == RequestState.SUBMITTED:
         entitlement_give_back(project=request.project, taken=request.entitled)
         wish = wish_of(request=request, user=request.requester)
@@ -320,6 +324,15 @@ _KEPT = (
     "purpose",
     "weights",
 )
+
+
+def _same_price(old: Need, need: Need) -> bool:
+    """Whether a second of a card can cost no more than before: nothing but its size has changed.
+
+    Otherwise the old weights say nothing of the new need, and unknown ones pass every limit.
+    """
+    plain = {name: getattr(need, name) for name in (*SIZES, "parts", "proportional")}
+    return replace(old, **plain) == need
 
 
 def _places(request: Request, words: Mapping[str, Any], asking: Asking) -> tuple[Partition, ...]:

@@ -18,6 +18,7 @@ from pool.rules.needs import to_mapping
 from pool.rules.quotas import Allowance
 from pool.selectors.allowances import allowance_judged
 from pool.selectors.leases import lease_takes, lease_that_holds
+from pool.selectors.offers import host_of
 from pool.services.requests import request_submit
 from pool.services.wishes import Wish
 
@@ -72,6 +73,7 @@ def right_to_start(
         template=wish.template_version.template_id,
         need=wish.need,
         micro=wish.micro,
+        host=host_of(need=wish.need, options=wish.options),
         at=now(),
     )
     if held is not None:
@@ -102,7 +104,8 @@ def _given_lease(lease: Lease, wish: Wish) -> Lease:
     if found is None or found.template_version.template_id != wish.template_version.template_id:
         raise Invalid(lease=gettext("The lease is for another template."))
     lease_in_force(found, wish.project)
-    if not lease_takes(lease=found, need=wish.need, micro=wish.micro):
+    host = host_of(need=wish.need, options=wish.options)
+    if not lease_takes(lease=found, need=wish.need, micro=wish.micro, host=host):
         raise Invalid(lease=gettext("The work is larger than the lease, or it is in full use."))
     return found
 

@@ -19,14 +19,14 @@ from pool.models.tenants import Project
 from pool.models.users import User
 from pool.models.workloads import Workload
 from pool.rules.needs import to_mapping
-from pool.rules.workloads import MOST_LIVE, host_defaults, work_problems
+from pool.rules.workloads import MOST_LIVE, work_problems
 from pool.selectors.allowances import LIVE
+from pool.selectors.offers import host_of
 from pool.services.attempts import attempt_stop
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse
 from pool.services.rights import Weights, lease_in_force, right_to_start
 from pool.services.wishes import (
-    Wish,
     project_open,
     template_usable,
     wish_judged,
@@ -36,6 +36,9 @@ from pool.wake import round_wanted
 
 RUNNABLE = frozenset({WorkloadKind.JOB})
 """Kinds that some runner can start today."""
+
+RETURNING = frozenset({ExitReason.START_FAILED, ExitReason.PREEMPTED})
+"""Stops after which work goes back to the queue, unless it is wanted no more."""
 
 
 @transaction.atomic
@@ -108,7 +111,7 @@ def workload_submit(
         weights={} if weights is None else weights,
         actor=actor,
     )
-    cpu, ram, disk = _host(wish)
+    cpu, ram, disk = host_of(need=wish.need, options=wish.options)
     workload = Workload.objects.create(
         project=project,
         owner=user,
@@ -164,15 +167,18 @@ def workload_stop(
 ) -> Workload:
     """Want it no more: what waits is cancelled, what holds something is stopped gracefully.
 
-    Doing it again, or to work that has ended, changes nothing.
+    Work that is being stopped to go back to the queue does not go back. Doing it again, or to work
+    that has ended, changes nothing.
 
     Raises:
         NotYours: it does not exist any more.
     """
     workload = _locked(workload)
     state = WorkloadState(workload.state)
-    if state in ENDED or state is WorkloadState.STOPPING:
+    if state in ENDED:
         return workload
+    if state is WorkloadState.STOPPING:
+        return _stopping_for_good(workload, actor, reason, message)
     if state in WAITING:
         move(
             workload,
@@ -250,6 +256,24 @@ def workload_resume(*, workload: Workload, actor: Actor) -> Workload:
     return workload
 
 
+def _stopping_for_good(
+    workload: Workload, actor: Actor, reason: ExitReason, message: str
+) -> Workload:
+    """The stop under way leads to the queue no more: the reason that is stored decides at its end.
+
+    The end is judged under the same lock, so it sees either none of this or all of it.
+    """
+    before = workload.stop_reason
+    if before not in RETURNING:
+        return workload
+    workload.stop_reason, workload.message = reason, message[:400]
+    workload.save(update_fields=["stop_reason", "message"])
+    words = {"from": workload.state, "to": workload.state, "reason": message[:200]}
+    record(EventKind.WORKLOAD_MOVED, workload, actor=actor, before=before, after=reason, **words)
+    attempt_stop(workload=workload, actor=actor)
+    return workload
+
+
 def _startable(version: TemplateVersion, project: Project) -> None:
     template_usable(template_version=version, project=project)
     if version.kind not in RUNNABLE:
@@ -260,28 +284,6 @@ def _few_enough(project: Project, user: User) -> None:
     live = Workload.objects.filter(project=project, owner=user, state__in=LIVE).count()
     if live >= MOST_LIVE:
         raise TooMany(what=gettext("live workloads"), limit=MOST_LIVE)
-
-
-def _host(wish: Wish) -> tuple[int, int, int]:
-    """CPU, RAM and disk of all parts: what the need says, else the least share of its nodes."""
-    need = wish.need
-    shares = [
-        host_defaults(
-            host=_total(one.sample.node),
-            cards=one.on_one_node,
-            micro=one.option.card_micro,
-            parts=need.parts,
-        )
-        for one in wish.options
-    ]
-    least = [min(each) for each in zip(*shares, strict=True)] or [0, 512, 1024]
-    said = (need.cpu_milli, need.ram_mib, need.disk_mib)
-    cpu, ram, disk = (d if s is None else s for s, d in zip(said, least, strict=True))
-    return cpu, ram, disk
-
-
-def _total(node: Any) -> tuple[int, int, int]:
-    return node.cpu_milli, node.memory_mib, node.disk_mib
 
 
 def _between(

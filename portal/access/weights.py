@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from billing.services.quotes import quote
-from pool.models import Partition, Project, TemplateVersion
-from pool.rules.needs import Need, from_mapping, merged
+from pool.models import Partition, Project, Request, TemplateVersion
+from pool.rules.needs import Need, changed, from_mapping, merged
 from pool.rules.problems import Problems
 from pool.selectors.offers import PlacedOption, options_for
 from pool.selectors.partitions import partitions_of
@@ -24,7 +24,8 @@ def weights_for(
     """What all copies would cost over the whole time, in whole units of the currency, rounded up.
 
     Of the ways to meet the need the dearest counts, so that nobody passes a limit of the policy by
-    the choice of a place. Nothing is weighed where the words are wrong: the service refuses them.
+    the choice of a place. What has no price costs nothing. Nothing is weighed where the words are
+    wrong: the service refuses them.
     """
     try:
         need = merged(from_mapping(version.need), overrides)
@@ -41,7 +42,27 @@ def weights_for(
         if one.holds(need)
     ]
     most = math.ceil(max(costs, default=0) * copies)
-    return {"cost": most} if most else {}
+    return {"cost": most}
+
+
+def weights_of_change(*, request: Request, changes: Mapping[str, Any]) -> dict[str, float]:
+    """What a request weighs once so changed, by its requester or an approver.
+
+    `changes` are words of a request as its services take them; what is not named stays.
+    """
+    try:
+        need = changed(request.need, changes.get("need") or {})
+    except Problems:
+        return {}
+    kept = changes.get("partitions") or ()
+    return weights_for(
+        project=request.project,
+        version=request.template_version,
+        overrides=need,
+        partitions=kept or ([] if changes.get("need") else request.partitions.all()),
+        seconds=changes.get("duration_seconds") or request.duration_seconds,
+        copies=changes.get("copies") or request.copies,
+    )
 
 
 def _cost(

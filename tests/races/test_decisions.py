@@ -29,6 +29,7 @@ def ask(world, **words):
         "project": world.project,
         "template_version": world.whole,
         "actor": make.by(world.member),
+        "weights": make.FREE,
     }
     return request_submit(**(given | words))
 
@@ -63,6 +64,7 @@ def test_a_decision_that_waited_takes_effect_once_however_many_sweep(world):
         template_version=world.whole,
         command=["true"],
         actor=make.by(world.member),
+        weights=make.FREE,
     )
     request_approve(
         request=workload.request, user=world.lead, actor=make.by(world.lead), delay_s=10

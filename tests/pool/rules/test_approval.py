@@ -17,17 +17,19 @@ from pool.rules.approval import (
 from pool.rules.problems import Problems
 
 LEAD, ORG, PLATFORM = DECIDERS
+FREE = {"cost": 0}
 
 
 @pytest.mark.parametrize(
     ("asked", "steps"),
     [
-        (Asked(cards=1, days=1), (LEAD,)),
-        (Asked(cards=8, days=14), (LEAD,)),
-        (Asked(cards=8.01, days=1), (LEAD, ORG)),
-        (Asked(cards=1, days=14.5), (LEAD, ORG)),
+        (Asked(cards=1, days=1, weights=FREE), (LEAD,)),
+        (Asked(cards=1, days=1), (LEAD, ORG)),
+        (Asked(cards=8, days=14, weights=FREE), (LEAD,)),
+        (Asked(cards=8.01, days=1, weights=FREE), (LEAD, ORG)),
+        (Asked(cards=1, days=14.5, weights=FREE), (LEAD, ORG)),
         (Asked(cards=1, days=1, weights={"cost": 5001}), (LEAD, ORG)),
-        (Asked(cards=1, days=1, reserved=True), (LEAD, ORG)),
+        (Asked(cards=1, days=1, reserved=True, weights=FREE), (LEAD, ORG)),
         (Asked(cards=33, days=1), (LEAD, ORG, PLATFORM)),
         (Asked(cards=1, days=61), (LEAD, ORG, PLATFORM)),
     ],

@@ -16,6 +16,7 @@ def ask(world, **words):
         project=world.project,
         template_version=world.whole,
         actor=make.by(world.member),
+        weights=make.FREE,
         **words,
     )
 

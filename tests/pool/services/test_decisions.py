@@ -27,6 +27,7 @@ def ask(world, **words):
         "project": world.project,
         "template_version": world.finetune,
         "actor": make.by(world.member),
+        "weights": make.FREE,
         "duration_seconds": 86_400,
         "title": "A week of tuning",
     }
@@ -44,6 +45,7 @@ def run(world, template=None, **words):
         "template_version": template or world.finetune,
         "command": ["true"],
         "actor": make.by(world.member),
+        "weights": make.FREE,
     }
     return workload_submit(**(given | words))
 

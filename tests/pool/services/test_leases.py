@@ -30,6 +30,7 @@ def lease(world):
         project=world.project,
         template_version=world.finetune,
         actor=make.by(world.member),
+        weights=make.FREE,
         copies=2,
         duration_seconds=86_400,
     )
@@ -43,6 +44,7 @@ def work(world, **words):
         template_version=world.finetune,
         command=["true"],
         actor=make.by(world.member),
+        weights=make.FREE,
         **words,
     )
 
@@ -90,6 +92,7 @@ def test_the_entitlement_comes_back_when_a_lease_begins_to_end(world):
         project=world.project,
         template_version=world.whole,
         actor=make.by(world.member),
+        weights=make.FREE,
         copies=2,
     )
     lease = request_approve(request=request, user=world.lead, actor=make.by(world.lead)).lease
@@ -121,6 +124,7 @@ def test_an_extension_is_a_request_that_begins_where_the_lease_ends(world, lease
         seconds=3600,
         purpose="two more epochs",
         actor=make.by(world.member),
+        weights=make.FREE,
     )
     assert (request.state, request.copies, request.duration_seconds) == ("submitted", 2, 3600)
     assert request.starts_at == lease.valid.upper

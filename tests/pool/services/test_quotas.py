@@ -101,6 +101,7 @@ def test_a_new_entitlement_row_counts_what_is_pending_and_gets_it_back(world):
         project=world.project,
         template_version=world.whole,
         actor=make.by(world.member),
+        weights=make.FREE,
         copies=2,
     )
     row = set_limit(world, 3_000_000, kind=QuotaKind.ENTITLEMENT)
@@ -118,6 +119,7 @@ def test_rows_made_while_work_runs_count_it_and_nothing_else(world):
         template_version=world.whole,
         command=["true"],
         actor=make.by(world.member),
+        weights=make.FREE,
     )
     run_rounds()
     assert Placement.objects.filter(state="open").count() == 1

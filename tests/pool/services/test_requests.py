@@ -25,6 +25,7 @@ def draft(world, act=request_draft, **words):
         "project": world.project,
         "template_version": world.finetune,
         "actor": make.by(world.member),
+        "weights": make.FREE,
     }
     return act(**(given | words))
 
@@ -87,6 +88,7 @@ def test_an_edit_changes_what_is_said_and_keeps_the_rest(world):
         request=request,
         user=world.member,
         actor=make.by(world.member),
+        weights=make.FREE,
         revision=request.revision,
         need={"ram_mib": 4096},
         purpose="more data",
@@ -98,6 +100,7 @@ def test_an_edit_changes_what_is_said_and_keeps_the_rest(world):
         request=edited,
         user=world.member,
         actor=make.by(world.member),
+        weights=make.FREE,
         need={"share_percent": 30, "ram_mib": None},
     )
     assert shared.need == {"parts": 1, "share_milli": 300}
