@@ -16,7 +16,7 @@ from nodeagent.link import BackOff, CutOff, Link, NotTaken, pause
 from nodeagent.logs import Logs
 from nodeagent.protocol.desired import Desired
 from nodeagent.protocol.report import FoundWork, Outcome, Report
-from nodeagent.protocol.vocabulary import ExitReason
+from nodeagent.protocol.vocabulary import ExitReason, WorkFound
 from nodeagent.reconcile import Found, Step, WorkSeen, steps
 from nodeagent.runners.base import Runner
 from nodeagent.telemetry import READ_EVERY_S, ROW_S, Telemetry
@@ -72,6 +72,7 @@ class Agent:
         self._boot = self.driver.boot_id()
         self.executor.cards = {card.uuid: card for card in await self.driver.inventory()}
         self.runner.changed = self._on_change
+        self.runner.listed_at = self.wish.listed_at
         await self.runner.adopt()
         self._act.set()
         first = (self._greet(), self._listen(), self._pull_loop(), self._act_loop())
@@ -225,8 +226,9 @@ class Agent:
     async def _take(self, step: Step, found: Found) -> None:
         try:
             outcome = await self.executor.take(step, self.wish.desired, found)
-            self._outcomes = [*self._outcomes[-KEPT_OUTCOMES:], outcome]
-            if not outcome.ok:
+            if outcome is not None:
+                self._outcomes = [*self._outcomes[-KEPT_OUTCOMES:], outcome]
+            if outcome is not None and not outcome.ok:
                 log.warning("%s: %s %s: %s", self.name, step.kind, step.target, outcome.reason)
         finally:
             self._running.pop(step, None)
@@ -264,6 +266,21 @@ class Agent:
         ends = (self.runner.buried(attempt) for attempt in listed)
         return [end for end in ends if end is not None]
 
+    def _absent(self) -> list[FoundWork]:
+        """What the books closed unseen (this node was given up) and what is not here: it is clean.
+
+        Told until the books strike it off; only a wish from the portal itself is answered so.
+        """
+        unknown = [a for a in self.wish.desired.closed if a not in self.runner.records]
+        if not self.wish.whole:
+            return []
+        over = WorkFound.EXITED
+        return [
+            self.runner.buried(a)
+            or FoundWork(attempt=a, workload="", state=over, clean=True, message="it is not here")
+            for a in unknown
+        ]
+
     async def _report_loop(self) -> None:
         """At once after a change, and every ten seconds: it is the heartbeat, too."""
         back_off = BackOff()
@@ -283,6 +300,7 @@ class Agent:
         reached = self._reached  # read first: what is found afterwards is at least as new
         found = await self.found()
         told = self._outcomes
+        ghosts = (*self._buried(), *self._absent())
         asked = clock.boottime()
         report = Report(
             epoch=reached[0],
@@ -290,15 +308,16 @@ class Agent:
             boot_id=self._boot,
             sent_at=clock.wall(),
             slices=found.slices,
-            work=(*(r.report() for r in self.runner.records.values()), *self._buried()),
+            work=(*(r.report() for r in self.runner.records.values()), *ghosts),
             cards=await self.driver.health(),
             outcomes=tuple(told),
         )
         taken = await self.link.report(report)
         self._answered(asked)
         self._outcomes = [one for one in self._outcomes if one not in told]
-        self._told |= {w.attempt for w in report.work if w.clean}
+        self._told |= {w.attempt for w in report.work if w.clean} & self.runner.records.keys()
         self._forget(taken.closed)
+        self.enrolment.rejected |= taken.hello
         if taken.wake:
             self._pull.set()
 

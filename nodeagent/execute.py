@@ -84,23 +84,30 @@ class Executor:
             return replace(one, state=SliceFound.FAILED, reason=self.stuck[one.uid])
         return one
 
-    async def take(self, step: Step, wish: Desired, found: Found) -> Outcome:
-        """Try the step once. Nothing that a card or a job can do makes this raise."""
+    async def take(self, step: Step, wish: Desired, found: Found) -> Outcome | None:
+        """Try the step once. Nothing that a card or a job can do makes this raise.
+
+        None when it is only put off: a failure that is told is one that counts.
+        """
         began = clock.boottime()
         reason = ""
+        final = True
         try:
             async with self._lock(step), asyncio.timeout(CALL_LIMIT_S):
                 await self._acts[step.kind](step, wish, found)
         except TimeoutError:
             reason = f"no answer within {CALL_LIMIT_S:g} s"
+            final = self._judge(step, wish, Busy(reason))
         except (DriverError, StartFailed, OSError) as failure:
             reason = str(failure) or type(failure).__name__
-            self._judge(step, wish, failure)
+            final = self._judge(step, wish, failure)
         else:
             self._tries.pop(step, None)
             self._retry_at.pop(step, None)
         if reason:
             self._back_off(step)
+        if not final:
+            return None
         took = clock.boottime() - began
         return Outcome(
             step=step.kind, target=step.target, ok=not reason, reason=reason, took_s=took
@@ -114,19 +121,24 @@ class Executor:
         self._tries[step] = tries + 1
         self._retry_at[step] = clock.boottime() + RETRY_S[min(tries, len(RETRY_S) - 1)]
 
-    def _judge(self, step: Step, wish: Desired, failure: Exception) -> None:
-        """A card that says no for good makes its slice failed; one that is busy is asked again."""
+    def _judge(self, step: Step, wish: Desired, failure: Exception) -> bool:
+        """A card that says no for good makes its slice failed; one that is busy is asked again.
+
+        Returns whether the step has failed, rather than been put off.
+        """
         if step.kind == StepKind.DELETE_SLICE:
             self.stuck[step.target] = str(failure)
-        patient = isinstance(failure, Busy) and self._tries.get(step, 0) < len(RETRY_S)
-        if patient or step.kind not in (StepKind.CREATE_SLICE, StepKind.SET_MODE):
-            return
+        if step.kind not in (StepKind.CREATE_SLICE, StepKind.SET_MODE):
+            return True
+        if isinstance(failure, Busy) and self._tries.get(step, 0) < len(RETRY_S):
+            return False
         for one in wish.slices:
             meant = one.uid == step.target or (
                 step.kind == StepKind.SET_MODE and one.card == step.card and one.mode == step.mode
             )
             if meant:
                 self.failed[one.uid] = _unmade(one, SliceFound.FAILED, str(failure))
+        return True
 
     async def _set_mode(self, step: Step, wish: Desired, found: Found) -> None:
         if step.mode is not None:

@@ -85,6 +85,15 @@ def labelled(name: str) -> Iterator[tuple[int, dict[str, str]]]:
                 yield pid, {key: value for key, _, value in pairs}
 
 
+def real_uid(pid: int) -> int | None:
+    """The account that started the process: what setuid programs cannot borrow. None: gone."""
+    with contextlib.suppress(OSError, ValueError, IndexError, StopIteration):
+        text = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace")
+        line = next(line for line in text.splitlines() if line.startswith("Uid:"))
+        return int(line.split()[1])
+    return None
+
+
 def command_line(pid: int) -> list[str]:
     """The arguments of a process; empty when it is gone."""
     with contextlib.suppress(OSError):

@@ -49,6 +49,7 @@ class Record:
     clean: bool = False
     warning: str = ""
     held_s: float | None = None
+    clean_at: float | None = None
     peak_memory_mib: int | None = None
 
     @property
@@ -78,6 +79,7 @@ class Record:
             message=self.message or self.warning,
             clean=self.clean,
             held_s=self.held_s,
+            clean_at=self.clean_at,
             log_bytes=log_size(self.folder),
             peak_memory_mib=self.peak_memory_mib,
         )
@@ -148,6 +150,7 @@ def refresh(record: Record) -> None:
     if cleaned is not None:
         record.clean = True
         record.held_s = cleaned.get("held_s")
+        record.clean_at = cleaned.get("at")
 
 
 def _read_end(record: Record, ended: dict[str, str]) -> None:
@@ -195,7 +198,8 @@ def mark_clean(record: Record) -> None:
         return
     same_boot = record.boot in ("", clock.boot_id())
     record.held_s = max(clock.boottime() - record.accepted, 0.0) if same_boot else None
-    disk.write_json(record.folder / "clean.json", {"held_s": record.held_s})
+    record.clean_at = clock.wall()
+    disk.write_json(record.folder / "clean.json", {"held_s": record.held_s, "at": record.clean_at})
     record.clean = True
 
 

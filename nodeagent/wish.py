@@ -1,11 +1,12 @@
 """The last desired state, on disk; an older (epoch, generation) is refused."""
 
+import contextlib
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from nodeagent import disk
+from nodeagent import clock, disk
 from nodeagent.protocol.codec import BadMessage, decode, encode
 from nodeagent.protocol.desired import Desired
 
@@ -21,8 +22,10 @@ class Wish:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._since = path.with_name("listed.json")
         self.whole = False
         self.desired = self._load()
+        self._listed = self._times()
 
     @property
     def since(self) -> tuple[int, int]:
@@ -40,9 +43,32 @@ class Wish:
             return False
         self.desired = new
         self.whole = True
+        self._list(new)
         bare = tuple(replace(work, env={}, files={}) for work in new.work)
         disk.write_whole(self._path, encode(replace(new, work=bare)))
         return True
+
+    def listed_at(self, attempt: str) -> float:
+        """CLOCK_BOOTTIME at which a wish first listed the attempt; now when none does."""
+        return self._listed.get(attempt, clock.boottime())
+
+    def _list(self, new: Desired) -> None:
+        """From here on the books hold slices for this work, so from here on its time counts."""
+        at = clock.boottime()
+        listed = {work.attempt: self._listed.get(work.attempt, at) for work in new.work}
+        if listed != self._listed:
+            self._listed = listed
+            # A full disk costs only the time before a restart.
+            with contextlib.suppress(OSError):
+                disk.write_json(self._since, {"boot": clock.boot_id(), "at": listed}, sync=False)
+
+    def _times(self) -> dict[str, float]:
+        """Times of an earlier run, as far as they are of this boot."""
+        said = disk.read_json(self._since) or {}
+        with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+            if said.get("boot") == clock.boot_id():
+                return {str(key): float(value) for key, value in said["at"].items()}
+        return {}
 
     def _load(self) -> Desired:
         try:

@@ -24,8 +24,9 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     """An attempt on the node.
 
     `clean` is true once its processes are gone, memory is back and its slices are clean: only
-    then do the books end the placement. `held_s` counts CLOCK_BOOTTIME from accepting to the clean
-    report. Exit code after a signal is minus the signal's number.
+    then do the books end the placement. `held_s` counts CLOCK_BOOTTIME from the moment the wish
+    first listed the attempt to `clean_at`, however late the report comes. Exit code after a signal
+    is minus the signal's number.
     """
 
     attempt: str
@@ -39,6 +40,7 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     message: str = ""
     clean: bool = False
     held_s: float | None = None
+    clean_at: float | None = None
     log_bytes: int = 0
     peak_memory_mib: int | None = None
     checkpoint_step: int | None = None
@@ -57,7 +59,7 @@ class CardHealth(Struct, frozen=True, kw_only=True):
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """One step, tried once."""
+    """One step, tried once. A step that is only put off, as its card is busy, has none."""
 
     step: StepKind
     target: str
@@ -80,8 +82,12 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 class Taken(Struct, frozen=True, kw_only=True):
-    """The portal's receipt: the ends that the books have taken in; the agent may forget them."""
+    """The portal's receipt: the ends that the books have taken in; the agent may forget them.
+
+    `hello` asks the node to introduce itself again: the books have given it up.
+    """
 
     epoch: int
     closed: tuple[str, ...] = ()
     wake: bool = False
+    hello: bool = False

@@ -1,6 +1,7 @@
 """Finding again what earlier agents started: by folder, by label, by session."""
 
 import contextlib
+import os
 from pathlib import Path
 
 from nodeagent import clock, processes, records
@@ -26,7 +27,8 @@ def find(attempts: Path, node: str) -> list[Record]:
     """Every attempt of this node that has a folder or a living shim."""
     found = {folder.name: records.load(folder) for folder in attempts.iterdir() if folder.is_dir()}
     for pid, environment in processes.labelled(SHIM_LABEL):
-        if environment.get(SHIM_LABEL) != node:
+        # A job of another account may write any label: only our own account starts shims.
+        if environment.get(SHIM_LABEL) != node or processes.real_uid(pid) != os.getuid():
             continue
         name = records.folder_name(environment.get(ATTEMPT_LABEL, ""))
         known = found.get(name)

@@ -30,6 +30,8 @@ class Runner(Protocol):
 
     records: dict[str, Record]
     changed: Callable[[], None]
+    listed_at: Callable[[str], float]
+    """Since when an attempt is wanted here (CLOCK_BOOTTIME): its time counts from there."""
 
     async def adopt(self) -> None:
         """Find what runs or ended before this agent started; called once."""

@@ -43,6 +43,7 @@ class ProcessRunner:
     def __init__(self, state_dir: Path, work_root: Path, tools: Path) -> None:
         self.records: dict[str, Record] = {}
         self.changed: Callable[[], None] = lambda: None
+        self.listed_at: Callable[[str], float] = lambda attempt: clock.boottime()
         self._attempts = state_dir / "work"
         self._lease = state_dir / "lease"
         self._tombs = Tombs(state_dir / "forgotten")
@@ -190,7 +191,7 @@ class ProcessRunner:
         )
 
     def _remember(self, record: Record) -> Record:
-        record.accepted = clock.boottime()
+        record.accepted = self.listed_at(record.attempt)
         record.boot = clock.boot_id()
         records.accept(record)
         self.records[record.attempt] = record

@@ -19,7 +19,10 @@ DEADLINE_S = 30.0
 
 @dataclass
 class FakePortal:
-    """Answers one node. `cut` makes every request fail with 503, as a portal that is away does."""
+    """Answers one node. `cut` makes every request fail with 503, as a portal that is away does.
+
+    `lost` asks the node for its hello again.
+    """
 
     wish: Desired = Desired(epoch=1, generation=1)
     fence_s: int = 300
@@ -32,6 +35,7 @@ class FakePortal:
     batches: list[SampleBatch] = field(default_factory=list)
     chunks: list[LogChunk] = field(default_factory=list)
     closed: tuple[str, ...] = ()
+    lost: bool = False
     url: str = ""
 
     def __post_init__(self):
@@ -130,6 +134,7 @@ class FakePortal:
         return self._answer(Joined(node="nd-1", credential=self.credential))
 
     async def _hello(self, request):
+        self.lost = False
         self.hellos.append(codec.decode(await request.read(), Hello))
         return self._answer(
             Welcome(
@@ -150,7 +155,7 @@ class FakePortal:
 
     async def _report(self, request):
         self.reports.append(codec.decode(await request.read(), Report))
-        return self._answer(Taken(epoch=self.wish.epoch, closed=self.closed))
+        return self._answer(Taken(epoch=self.wish.epoch, closed=self.closed, hello=self.lost))
 
     async def _samples(self, request):
         if self.spits:

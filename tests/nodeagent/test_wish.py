@@ -33,3 +33,24 @@ def test_a_wish_from_the_disk_lacks_secrets_and_is_made_whole_by_the_same_number
 def test_a_torn_wish_is_no_wish(tmp_path, body):
     (tmp_path / "wish.json").write_bytes(body)
     assert Wish(tmp_path / "wish.json").desired == NOTHING
+
+
+def test_the_time_of_an_attempt_counts_from_its_first_wish_over_restarts(tmp_path, monkeypatch):
+    times = iter([10.0, 20.0, 30.0])
+    monkeypatch.setattr("nodeagent.clock.boottime", lambda: next(times))
+    wish = Wish(tmp_path / "wish.json")
+    wish.accept(Desired(epoch=1, generation=1, work=(job("at-1", "x"),)))
+    wish.accept(Desired(epoch=1, generation=2, work=(job("at-1", "x"), job("at-2", "x"))))
+    monkeypatch.setattr("nodeagent.clock.boottime", lambda: 99.0)
+    again = Wish(tmp_path / "wish.json")
+    assert [again.listed_at(name) for name in ("at-1", "at-2", "at-3")] == [10.0, 20.0, 99.0]
+    monkeypatch.setattr("nodeagent.clock.boot_id", lambda: "another boot")
+    assert Wish(tmp_path / "wish.json").listed_at("at-1") == 99.0
+
+
+@pytest.mark.parametrize("body", ["", "[]", '{"boot": 1}', '{"at": {"at-1": "x"}}'])
+def test_torn_times_are_no_times(tmp_path, monkeypatch, body):
+    (tmp_path / "listed.json").write_text(body)
+    monkeypatch.setattr("nodeagent.clock.boottime", lambda: 99.0)
+    monkeypatch.setattr("nodeagent.clock.boot_id", lambda: None)
+    assert Wish(tmp_path / "wish.json").listed_at("at-1") == 99.0

@@ -9,7 +9,7 @@ import pytest
 
 from nodeagent import processes, records
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
-from nodeagent.runners.adoption import labels
+from nodeagent.runners.adoption import find, labels
 from tests.nodeagent.fake_portal import job
 from tests.nodeagent.runners.test_process import ended, order, output
 from tests.nodeagent.waiting import until
@@ -146,6 +146,32 @@ async def test_a_strangers_process_is_neither_adopted_nor_touched(make_runner, f
     finally:
         stranger.kill()
         stranger.wait()
+
+
+async def test_labels_that_another_account_wrote_make_no_attempt(make_runner, folders, monkeypatch):
+    forged = records.Record("at-9", records.Path("x"), workload="wl-9")
+    label = (await make_runner())._label
+    job_of_another = subprocess.Popen(["sleep", "600"], env=labels(forged, label))
+    ours = os.getuid()
+    try:
+        await until(
+            lambda: (
+                "GPUPOOL_SHIM"
+                in dict(processes.labelled("GPUPOOL_SHIM")).get(job_of_another.pid, {})
+            )
+        )
+        monkeypatch.setattr("nodeagent.runners.adoption.os.getuid", lambda: ours + 1)
+        assert find(folders[0] / "work", label) == []
+        monkeypatch.undo()
+        assert [record.attempt for record in find(folders[0] / "work", label)] == ["at-9"]
+    finally:
+        job_of_another.kill()
+        job_of_another.wait()
+
+
+def test_the_account_of_a_process_that_is_gone_is_not_known():
+    assert processes.real_uid(os.getpid()) == os.getuid()
+    assert processes.real_uid(2**22 + 1) is None
 
 
 def test_a_shims_labels_hold_no_secret_of_its_job():
