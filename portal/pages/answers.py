@@ -107,7 +107,7 @@ def answer(
         cards=copies * usable[0].micro(need) / 1_000_000 if usable else 0,
         days=seconds / 86400,
         reserved=reserved,
-        partitions=frozenset(one.slug for one in partitions),
+        partitions=frozenset(one.partition.slug for one in usable),
         weights=weights,
     )
     return Answer(

@@ -24,8 +24,9 @@ from pool.services.decisions import (
     request_return,
     request_undo,
 )
-from portal.access.guards import anywhere, found
+from portal.access.guards import anywhere, found, guard
 from portal.access.roles import Verb
+from portal.access.weights import weights_of_change
 from portal.pages.answers import Answer, answer
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless, toast
@@ -73,7 +74,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     wanted = request.GET.get("open", "")
     opened = next((one for one in waiting if one.uid == wanted), None)
     if opened is None and wanted:
-        opened = found(request_list(standing=request.standing), wanted)
+        opened = _decidable(request, wanted)
     context = {"waiting": waiting, "standing": request.standing}
     opened = opened or next((one for one in waiting if one.requester != request.user), None)
     if opened is not None:
@@ -93,7 +94,7 @@ def decided(request: HtmxRequest) -> HttpResponse:
 @page("GET")
 def pane(request: HtmxRequest, uid: str) -> HttpResponse:
     """The right-hand side for one request."""
-    one = found(request_list(standing=request.standing), uid)
+    one = _decidable(request, uid)
     return render(request, PANE, _pane(request, one))
 
 
@@ -102,7 +103,7 @@ def decide(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
     """Approve, reject, ask back or undo; the pane answers as things now stand."""
     if verb not in VERBS:
         raise Http404
-    one = found(request_list(standing=request.standing), uid)
+    one = _decidable(request, uid)
     form = DecisionForm(request.POST)
     status, refused = 200, None
     if not form.is_valid():
@@ -122,6 +123,13 @@ def decide(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
     return trigger_client_event(_said(response, verb, status), "approvals-changed")
 
 
+def _decidable(request: HtmxRequest, uid: str) -> Request:
+    """A request of a project in which the person decides; others only read its own page."""
+    one = found(request_list(standing=request.standing), uid)
+    guard(request.standing, Verb.REQUEST_DECIDE, one.project)
+    return one
+
+
 def _carry_out(request: HtmxRequest, one: Request, verb: str, form: DecisionForm) -> None:
     who: dict[str, Any] = {
         "request": one,
@@ -134,7 +142,9 @@ def _carry_out(request: HtmxRequest, one: Request, verb: str, form: DecisionForm
     who |= {"revision": form.cleaned_data["revision"], "delay_s": UNDO_SECONDS}
     reason = form.cleaned_data["reason"]
     if verb == "approve":
-        request_approve(**who, changes=form.changes(one), reason=reason)
+        changes = form.changes(one)
+        weights = weights_of_change(request=one, changes=changes) if changes else None
+        request_approve(**who, changes=changes, reason=reason, weights=weights)
     elif verb == "reject":
         request_reject(**who, reason=reason)
     else:

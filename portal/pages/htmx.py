@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
@@ -36,7 +37,8 @@ View = Callable[..., HttpResponseBase]
 def page(*methods: str) -> Callable[[View], View]:
     """A view for people who are logged in; answers are never kept by caches.
 
-    What is not theirs to know is a missing page; what their role may not do, a forbidden one.
+    What is not theirs to know is a missing page; what their role may not do, a forbidden one; so
+    is an address that no row could have.
 
     A lost login sends the whole browser to the login page, also when htmx asked for a part.
     """
@@ -46,6 +48,8 @@ def page(*methods: str) -> Callable[[View], View]:
         def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
                 return _to_login(request)
+            if _unsayable(request):
+                raise Http404
             request.standing = standing_of(request)  # type: ignore[attr-defined]
             try:
                 response = view(request, *args, **kwargs)
@@ -95,10 +99,16 @@ def go(request: HttpRequest, url: str) -> HttpResponse:
     return HttpResponse(status=303, headers={"Location": url})
 
 
+def _unsayable(request: HttpRequest) -> bool:
+    """A zero byte in the address or in a filter: no row could ever match it."""
+    said = (request.path, *(text for texts in request.GET.lists() for text in texts[1]))
+    return any("\0" in text for text in said)
+
+
 def _to_login(request: HttpRequest) -> HttpResponse:
     if getattr(request, "htmx", False):
         back = request.htmx.current_url_abs_path or "/"  # type: ignore[attr-defined]
-        target = f"{reverse('account_login')}?next={back}"
+        target = f"{reverse('account_login')}?{urlencode({'next': back})}"
         return HttpResponse(status=401, headers={"HX-Redirect": target})
     return redirect_to_login(request.get_full_path())
 
@@ -112,7 +122,9 @@ def refusal_as_toast(view: View) -> View:
             return view(request, *args, **kwargs)
         except PoolError as refused:
             if refused.status == HTTPStatus.NOT_FOUND:
-                raise Http404 from refused
+                raise
+            if refused.status == HTTPStatus.FORBIDDEN and not request.htmx:
+                raise
             if request.htmx:
                 response = HttpResponse(status=refused.status, headers={"HX-Reswap": "none"})
                 return toast(response, "warning", str(refused))

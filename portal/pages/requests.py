@@ -12,7 +12,6 @@ from django.utils.translation import gettext_lazy
 
 from pool.errors import PoolError
 from pool.events import Actor
-from pool.lifecycle.leases import LeaseKind
 from pool.lifecycle.requests import RequestState
 from pool.models.requests import Request
 from pool.selectors.requests import comment_list, request_list
@@ -47,15 +46,6 @@ class RequestForm(NeedForm):
         max_value=1000,
         initial=1,
         help_text=gettext_lazy("So many jobs of this size may run side by side."),
-    )
-    lease_kind = forms.ChoiceField(
-        label=gettext_lazy("Kind"),
-        choices=[
-            (LeaseKind.ON_DEMAND, gettext_lazy("On demand: waits its turn, paid while it runs")),
-            (LeaseKind.RESERVED, gettext_lazy("Reserved: kept for you, paid from the start")),
-        ],
-        initial=LeaseKind.ON_DEMAND,
-        widget=forms.RadioSelect(attrs={"class": "form-check-input"}),
     )
     title = forms.CharField(label=gettext_lazy("Title"), max_length=120, required=False)
     purpose = forms.CharField(
@@ -125,7 +115,8 @@ def withdraw(request: HtmxRequest, uid: str) -> HttpResponse:
 def comment(request: HtmxRequest, uid: str) -> HttpResponse:
     """A word to the other side; an answer to a question sends the request again."""
     one = found(request_list(standing=request.standing), uid)
-    text = request.POST.get("text", "").strip()
+    guard(request.standing, Verb.REQUEST_MAKE, one)
+    text = request.POST.get("text", "").replace("\0", "").strip()
     own = one.requester_id == request.user.pk
     if text:
         request_comment(request=one, user=request.user, text=text, actor=Actor.of(request.user))
@@ -145,6 +136,7 @@ def live_context(one: Request, request: HtmxRequest) -> dict[str, Any]:
         "comments": comment_list(request=one),
         "workloads": one.workloads.order_by("-pk")[:10],
         "may_change": one.state in OPEN and may(request.standing, Verb.REQUEST_MAKE, one),
+        "may_speak": may(request.standing, Verb.REQUEST_MAKE, one),
         "may_run": lease is not None
         and lease.state == "active"
         and may(request.standing, Verb.WORK_SUBMIT, one.project),
@@ -175,7 +167,6 @@ def _answer(form: RequestForm) -> Answer | None:
         partitions=list(data["partitions"]),
         seconds=form.seconds,
         copies=data["copies"],
-        reserved=data["lease_kind"] == LeaseKind.RESERVED,
     )
 
 
@@ -191,7 +182,6 @@ def _submit(request: HtmxRequest, form: RequestForm) -> Request | None:
             need=form.overrides,
             copies=data["copies"],
             duration_seconds=form.seconds,
-            lease_kind=data["lease_kind"],
             partitions=tuple(data["partitions"]),
             title=data["title"],
             purpose=data["purpose"],

@@ -44,6 +44,7 @@ urlpatterns = [
     path("map/cards/<str:uid>/", map.card, name="map-card"),
     path("nodes/", nodes.index, name="nodes"),
     path("nodes/<str:uid>/", nodes.detail, name="node"),
+    path("nodes/<str:uid>/<str:verb>/", nodes.end, name="node-end"),
     path("templates/", templates.index, name="templates"),
     path("quotas/", quotas.index, name="quotas"),
     path("usage/", usage.index, name="usage"),

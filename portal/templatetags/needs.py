@@ -208,6 +208,7 @@ REASONS = {
     "reserved": gettext_lazy("the free cards are reserved"),
     "behind": gettext_lazy("others are before it in the queue"),
     "round_full": gettext_lazy("it is looked at in a moment"),
+    "carving": gettext_lazy("its card is being cut for it"),
     "impossible": gettext_lazy("no card in the pool could ever hold it"),
 }
 UNITS = {

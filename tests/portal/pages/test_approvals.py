@@ -39,7 +39,9 @@ def test_changes_are_kept_with_the_decision_only_where_they_differ(visit, world)
     lead, request = visit("lead"), world.own.request
     asked = {"copies": "1", "time_value": "30", "time_unit": "60"}
     decide(lead, request, "approve", **asked)
-    assert fresh(request).pending_decision["changes"] == {"duration_seconds": 1800}
+    changes = fresh(request).pending_decision["changes"]
+    assert changes["duration_seconds"] == 1800
+    assert set(changes) == {"duration_seconds", "weights"}
 
 
 def test_a_decision_on_an_older_reading_is_refused_and_shows_how_it_stands(visit, world):
@@ -71,6 +73,13 @@ def test_nobody_decides_on_a_request_of_their_own(visit, world):
 def test_who_does_not_decide_cannot_decide(role, visit, world):
     decide(visit(role), world.own.request, "approve")
     assert fresh(world.own.request).pending_decision is None
+
+
+@pytest.mark.parametrize("role", ["member", "viewer"])
+def test_a_colleagues_record_is_shown_only_to_those_who_decide(role, visit, world):
+    visitor, uid = visit(role), world.own.request.uid
+    assert visitor.open(f"/approvals/{uid}/").status_code == 403
+    assert visitor.open(f"/approvals/?open={uid}").status_code == 403
 
 
 def test_an_unknown_verb_decides_nothing(visit, world):

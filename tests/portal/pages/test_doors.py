@@ -95,6 +95,31 @@ def test_a_wrong_password_says_so_and_keeps_the_name(world):
     assert 'role="alert"' in shown
 
 
+def test_a_zero_byte_in_an_address_or_a_filter_is_a_missing_page(visit, world):
+    visitor = visit("platform_admin")
+    for path in (
+        "/workloads/%00/",
+        "/workloads/?q=%00",
+        "/workloads/?project=a%00",
+        "/nodes/%00/",
+        "/map/cards/%00/",
+        "/requests/%00/",
+        "/events/?subject=%00",
+        "/people/?q=%00",
+    ):
+        assert visitor.open(path).status_code == 404, path
+    answer = visitor.send(f"/requests/{world.own.request.uid}/comment/", {"text": "a\0b"})
+    assert answer.status_code == 303
+
+
+def test_a_lost_login_leads_back_to_the_whole_address(world):
+    asked = {"HX-Request": "true", "HX-Current-URL": "http://testserver/workloads/?q=a&state=ended"}
+    answer = Client().get("/workloads/?q=a", headers=asked)
+    assert answer["HX-Redirect"] == (
+        "/accounts/login/?next=%2Fworkloads%2F%3Fq%3Da%26state%3Dended"
+    )
+
+
 def test_nothing_changes_state_by_get(visit, world):
     visitor = visit("member")
     for path in (

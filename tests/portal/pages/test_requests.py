@@ -15,7 +15,6 @@ def form(world, **changed):
         "time_value": "8",
         "time_unit": "3600",
         "copies": "1",
-        "lease_kind": "on_demand",
         "title": "Train",
         "purpose": "",
     } | changed
@@ -51,7 +50,6 @@ def test_the_size_that_was_asked_for_replaces_the_templates(visit, world):
         ({"how": "size", "memory_gb": "99999"}, "memory_gb"),
         ({"how": "profile"}, "profile"),
         ({"copies": "0"}, "copies"),
-        ({"lease_kind": "stolen"}, "lease_kind"),
         ({"title": "x" * 121}, "title"),
         ({"purpose": "y" * 4001}, "purpose"),
         ({"partitions": "nowhere"}, "partitions"),
@@ -105,6 +103,19 @@ def test_a_request_is_withdrawn_by_its_owner_and_not_by_a_viewer(visit, world):
     assert visit("member").send(path).status_code == 303
     world.own.request.refresh_from_db()
     assert world.own.request.state == "withdrawn"
+
+
+def test_a_viewer_reads_and_says_nothing(visit, world):
+    request = world.own.request
+    shown = visit("viewer").open(f"/requests/{request.uid}/").content.decode()
+    assert "comment-text" not in shown
+    answer = visit("viewer").send(f"/requests/{request.uid}/comment/", {"text": "hello"})
+    assert answer.status_code == 403
+    assert request.comments.count() == 0
+
+
+def test_only_what_is_kept_is_offered(visit, world):
+    assert "Reserved" not in visit("member").open("/requests/new/").content.decode()
 
 
 def test_an_answer_to_a_question_sends_the_request_again(visit, world):

@@ -73,5 +73,6 @@ def test_a_reason_tells_the_exact_shortage():
     assert needs.why_words(waits) == (
         "no card has enough free memory (needs 40 MiB, the best place has 8 MiB)"
     )
+    assert needs.why_words({"reason": "carving"}) == "its card is being cut for it"
     assert needs.why_words(None) == "it was just put in the queue"
     assert needs.why_words({"reason": "held_back", "detail": "on hold"}).endswith("on hold")
