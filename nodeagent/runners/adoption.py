@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nodeagent import clock, processes, records
 from nodeagent.records import Record
+from nodeagent.runners.environment import MEMORY_FILE
 
 SHIM_LABEL = "GPUPOOL_SHIM"
 ATTEMPT_LABEL = "GPUPOOL_ATTEMPT"
@@ -61,12 +62,19 @@ def _rebuild(folder: Path, pid: int, environment: dict[str, str]) -> Record:
     return record
 
 
-def leftovers(record: Record, shims_too: bool) -> list[int]:
-    """Processes of an attempt that should be gone; its shim only when it is to go as well."""
+def leftovers(record: Record, node: str, home: Path, shims_too: bool) -> list[int]:
+    """Processes of an attempt that should be gone; its shim only when it is to go as well.
+
+    Another agent of this machine may know an attempt of the same name: `node` is written on our
+    shims, and a path below `home` on our jobs.
+    """
     left: set[int] = set()
     for pid, environment in processes.labelled(ATTEMPT_LABEL):
-        ours = environment.get(ATTEMPT_LABEL) == record.attempt
-        if ours and (shims_too or SHIM_LABEL not in environment):
+        if environment.get(ATTEMPT_LABEL) != record.attempt:
+            continue
+        shim = environment.get(SHIM_LABEL)
+        file = Path(environment.get(MEMORY_FILE, home / "tmp"))
+        if shims_too and shim == node or shim is None and file.is_relative_to(home):
             left.add(pid)
     seen = processes.snapshot()
     if record.pid is not None and _still_its_session(record, seen):

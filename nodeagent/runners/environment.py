@@ -18,6 +18,9 @@ VISIBLE = {
 }
 """Which variables tell a vendor's runtime what it may see."""
 
+MEMORY_FILE = "GPUPOOL_MEMORY_FILE"
+"""Names the file, in the job's own folder, where it writes how much card memory it reserved."""
+
 RESERVED = frozenset(name for names in VISIBLE.values() for name in names)
 """Set by the agent alone: a job's own value for one of these is dropped."""
 
@@ -56,7 +59,7 @@ def _pool(work: WantedWork, slices: tuple[FoundSlice, ...], folder: Path) -> dic
         "GPUPOOL_SLICES": ",".join(work.slices),
         "GPUPOOL_DEVICES": ",".join(found.device for found in slices),
         "GPUPOOL_MEMORY_MIB": str(sum(found.memory_mib for found in slices)),
-        "GPUPOOL_MEMORY_FILE": str(folder / "tmp" / "gpu_memory_mib"),
+        MEMORY_FILE: str(folder / "tmp" / "gpu_memory_mib"),
         "GPUPOOL_CPU_MILLI": str(work.cpu_milli),
         "GPUPOOL_RAM_MIB": str(work.memory_mib),
     }

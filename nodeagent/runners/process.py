@@ -288,8 +288,9 @@ class ProcessRunner:
 
     def _sweep(self, record: Record, shims_too: bool = False) -> None:
         """Find by label, by session and by tree: a job may have left any one of them, never all."""
+        home = self._work_root / record.folder.name
         for _ in range(KILL_ROUNDS):
-            left = adoption.leftovers(record, shims_too)
+            left = adoption.leftovers(record, self._label, home, shims_too)
             if not left:
                 return
             for pid in left:

@@ -9,7 +9,7 @@ import pytest
 
 from nodeagent import processes, records
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
-from nodeagent.runners.adoption import find, labels
+from nodeagent.runners.adoption import find, labels, leftovers
 from tests.nodeagent.fake_portal import job
 from tests.nodeagent.runners.test_process import ended, order, output
 from tests.nodeagent.waiting import until
@@ -172,6 +172,17 @@ async def test_labels_that_another_account_wrote_make_no_attempt(make_runner, fo
 def test_the_account_of_a_process_that_is_gone_is_not_known():
     assert processes.real_uid(os.getpid()) == os.getuid()
     assert processes.real_uid(2**22 + 1) is None
+
+
+async def test_an_attempt_of_the_same_name_of_another_agent_is_left_alone(make_runner, tmp_path):
+    runner = await make_runner()
+    await runner.start(order(job("at-1", "sleep", "600")))
+    ours = runner.records["at-1"]
+    stranger = records.Record("at-1", tmp_path)
+    assert leftovers(stranger, str(tmp_path), tmp_path / "at-1", shims_too=True) == []
+    home = runner._work_root / "at-1"
+    assert ours.pid in leftovers(ours, runner._label, home, shims_too=False)
+    assert ours.shim_pid in leftovers(ours, runner._label, home, shims_too=True)
 
 
 def test_a_shims_labels_hold_no_secret_of_its_job():
