@@ -37,12 +37,13 @@ class NvmlDriver:
         self._cards: dict[str, Card] = {}
         self._handles: dict[str, Any] = {}
         self._names: dict[str, str] = {}
+        self._asked: dict[str, tuple[float, asyncio.Future[Any]]] = {}
 
     async def open(self) -> None:
         """Load the library and look; without it the node has no cards."""
         self._names = {str(k): str(v) for k, v in (disk.read_json(self._file) or {}).items()}
         try:
-            found = await self._call(read.cards)
+            found = await self._call(read.cards, "cards")
         except (Lost, NotSupported):
             found = ()
         self._cards = {card.uuid: card for card, _ in found}
@@ -110,8 +111,15 @@ class NvmlDriver:
         """Nothing is kept on a card once its processes are gone; the runner has seen to that."""
 
     async def health(self) -> tuple[CardHealth, ...]:
-        """A card that answers is ok; work of strangers on it is named, never touched."""
-        return tuple(CardHealth(uuid=uuid, health="ok") for uuid in self._cards)
+        """Each card is asked; work of strangers on it is named, never touched."""
+        asked = (self._health(uuid, handle) for uuid, handle in self._handles.items())
+        return tuple(await asyncio.gather(*asked))
+
+    async def _health(self, uuid: str, handle: Any) -> CardHealth:
+        try:
+            return await self._call(lambda: read.health(uuid, handle), f"health {uuid}")
+        except (Lost, NotSupported) as failure:
+            return CardHealth(uuid=uuid, health=read.SILENT, reason=str(failure))
 
     async def sample(self, at: float, loads: tuple[Load, ...]) -> tuple[Reading, ...]:
         """One reading per card; a meter that the card lacks is None."""
@@ -119,7 +127,10 @@ class NvmlDriver:
         rows: list[Reading] = []
         for uuid, handle in self._handles.items():
             with contextlib.suppress(Lost, NotSupported):
-                meter = await self._call(lambda h=handle, u=uuid: read.meters(at, u, h))  # type: ignore[misc]
+                meter = await self._call(
+                    lambda h=handle, u=uuid: read.meters(at, u, h),  # type: ignore[misc]
+                    f"meters {uuid}",
+                )
                 rows += read.with_slice(meter, by_card.get(uuid), self._names)
         return tuple(rows)
 
@@ -136,12 +147,30 @@ class NvmlDriver:
             device=card.uuid,
         )
 
-    async def _call(self, ask: Callable[[], T]) -> T:
-        """Ask the library; one that hangs costs only its own answer."""
+    async def _call(self, ask: Callable[[], T], name: str) -> T:
+        """Ask the library; one that hangs costs only its own answer, and is not asked again.
+
+        A question that is still open is waited for, so a card that hangs takes one thread for
+        each kind of question and no more.
+        """
+        at, answer = self._asked.get(name, (0.0, None))
+        if answer is None:
+            at = clock.boottime()
+            answer = asyncio.get_running_loop().run_in_executor(None, ask)
+            answer.add_done_callback(lambda done: self._answered(name, done))
+            self._asked[name] = at, answer
+        left = at + CALL_LIMIT_S - clock.boottime()
+        await asyncio.wait([answer], timeout=max(left, 0.0))
+        if not answer.done():
+            raise Lost(f"no answer within {CALL_LIMIT_S:g} s")
         try:
-            async with asyncio.timeout(CALL_LIMIT_S):
-                return await asyncio.to_thread(ask)
-        except TimeoutError:
-            raise Lost(f"no answer within {CALL_LIMIT_S:g} s") from None
+            found: T = answer.result()
+            return found
         except pynvml.NVMLError as failure:
             raise read.refusal(failure) from failure
+
+    def _answered(self, name: str, done: asyncio.Future[Any]) -> None:
+        """The question may be asked anew; an answer that nobody waited for is dropped."""
+        self._asked.pop(name, None)
+        if not done.cancelled():
+            done.exception()

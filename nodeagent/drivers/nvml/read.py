@@ -7,7 +7,9 @@ import pynvml
 from msgspec.structs import replace
 
 from nodeagent.drivers.base import DriverError, Load, Lost, NotSupported
+from nodeagent.drivers.nvml.strangers import strangers
 from nodeagent.protocol.inventory import Card, Geometry, Profile
+from nodeagent.protocol.report import CardHealth
 from nodeagent.protocol.samples import Reading
 from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
 
@@ -15,6 +17,14 @@ T = TypeVar("T")
 
 MIB = 1024 * 1024
 GONE = (pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED)
+
+SILENT = "silent"
+ILL = {
+    pynvml.NVML_ERROR_GPU_IS_LOST: "lost",
+    pynvml.NVML_ERROR_RESET_REQUIRED: "reset_needed",
+}
+ANSWERS = (pynvml.NVML_ERROR_NOT_SUPPORTED, pynvml.NVML_ERROR_NO_PERMISSION)
+"""A card that says so is alive: some have no memory of their own to speak of."""
 
 
 def refusal(failure: pynvml.NVMLError) -> DriverError:
@@ -91,6 +101,21 @@ def meters(at: float, uuid: str, handle: Any) -> Reading:
         temperature_c_max=None if heat is None else float(heat),
         throttle=throttle,
     )
+
+
+def health(uuid: str, handle: Any) -> CardHealth:
+    """How the card does: whether it answers at all, and whose work is on it."""
+    try:
+        pynvml.nvmlDeviceGetMemoryInfo(handle)
+    except pynvml.NVMLError as failure:
+        if failure.value not in ANSWERS:
+            return CardHealth(uuid=uuid, health=ILL.get(failure.value, SILENT), reason=str(failure))
+    running = known(lambda: pynvml.nvmlDeviceGetComputeRunningProcesses(handle)) or []
+    foreign = strangers([process.pid for process in running])
+    if foreign:
+        why = "work that the pool did not start: " + ", ".join(foreign)
+        return CardHealth(uuid=uuid, health="contested", reason=why, foreign=foreign)
+    return CardHealth(uuid=uuid, health="ok")
 
 
 def with_slice(card: Reading, load: Load | None, names: dict[str, str]) -> list[Reading]:

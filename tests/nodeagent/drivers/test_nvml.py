@@ -1,5 +1,9 @@
 """What NVML says becomes inventory and readings; one bad card spoils nothing else."""
 
+import os
+import signal
+import subprocess
+import threading
 from types import SimpleNamespace
 
 import pynvml
@@ -9,6 +13,9 @@ from nodeagent.drivers.base import Load, Lost, NotSupported, Refused
 from nodeagent.drivers.nvml.driver import NvmlDriver
 from nodeagent.protocol.desired import WantedSlice
 from nodeagent.protocol.vocabulary import Mode
+from nodeagent.records import Record
+from nodeagent.runners.adoption import labels
+from tests.nodeagent.waiting import until
 
 MIB = 1024 * 1024
 
@@ -25,6 +32,7 @@ class Library:
                 raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
             return index
 
+        self.running = {}
         calls = {
             "nvmlInit": lambda: None,
             "nvmlSystemGetDriverVersion": lambda: text("580.95"),
@@ -37,6 +45,9 @@ class Library:
             "nvmlDeviceGetCudaComputeCapability": lambda h: (9, 0),
             "nvmlDeviceGetPowerManagementDefaultLimit": lambda h: 700000,
             "nvmlDeviceGetMemoryInfo": lambda h: SimpleNamespace(total=143771 * MIB, used=10 * MIB),
+            "nvmlDeviceGetComputeRunningProcesses": lambda h: [
+                SimpleNamespace(pid=pid) for pid in self.running.get(h, ())
+            ],
             "nvmlDeviceGetUtilizationRates": lambda h: SimpleNamespace(gpu=40),
             "nvmlDeviceGetPowerUsage": lambda h: 120000,
             "nvmlDeviceGetTemperature": lambda h, which: 41,
@@ -85,6 +96,79 @@ async def test_a_machine_without_the_library_has_no_cards(monkeypatch, tmp_path)
     monkeypatch.setattr(pynvml, "nvmlInit", nothing)
     driver = await opened(tmp_path)
     assert await driver.inventory() == () and await driver.modes() == {}
+
+
+async def words(driver):
+    return [one.health for one in await driver.health()]
+
+
+@pytest.mark.parametrize(
+    ("failure", "word"),
+    [
+        (pynvml.NVML_ERROR_GPU_IS_LOST, "lost"),
+        (pynvml.NVML_ERROR_RESET_REQUIRED, "reset_needed"),
+        (pynvml.NVML_ERROR_UNKNOWN, "silent"),
+        (pynvml.NVML_ERROR_NOT_SUPPORTED, "ok"),
+    ],
+)
+async def test_each_card_is_asked_how_it_does(monkeypatch, tmp_path, failure, word):
+    Library(monkeypatch)
+    driver = await opened(tmp_path)
+    memory = pynvml.nvmlDeviceGetMemoryInfo
+
+    def ask(handle):
+        if handle == 1:
+            raise pynvml.NVMLError(failure)
+        return memory(handle)
+
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", ask)
+    assert await words(driver) == ["ok", word, "ok"]
+
+
+async def test_a_card_that_hangs_is_silent_and_is_asked_once_until_it_answers(
+    monkeypatch, tmp_path
+):
+    Library(monkeypatch)
+    driver = await opened(tmp_path)
+    monkeypatch.setattr("nodeagent.drivers.nvml.driver.CALL_LIMIT_S", 0.3)
+    memory, goes_on, asked = pynvml.nvmlDeviceGetMemoryInfo, threading.Event(), []
+
+    def ask(handle):
+        if handle == 1:
+            asked.append(handle)
+            goes_on.wait(30.0)
+        return memory(handle)
+
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", ask)
+    try:
+        assert await words(driver) == ["ok", "silent", "ok"]
+        assert (await words(driver))[1] == "silent" and len(asked) == 1
+    finally:
+        goes_on.set()
+    await until(lambda: not driver._asked)
+    monkeypatch.setattr("nodeagent.drivers.nvml.driver.CALL_LIMIT_S", 20.0)
+    assert await words(driver) == ["ok", "ok", "ok"]
+
+
+async def test_work_of_strangers_is_named_and_work_of_the_pool_is_not(monkeypatch, tmp_path):
+    library = Library(monkeypatch)
+    driver = await opened(tmp_path)
+    shim = labels(Record("at-1", tmp_path), "any")
+    # The shim waits for its child, which has dropped every label.
+    ours = subprocess.Popen(["sh", "-c", "env -i sleep 600 & echo $!; wait"], env=shim, stdout=-1)
+    stranger = subprocess.Popen(["sleep", "600"])
+    job = int(ours.stdout.readline())
+    try:
+        library.running = {0: [job], 1: [stranger.pid, job], 2: [2**22 + 1]}
+        told = await driver.health()
+        assert [one.health for one in told] == ["ok", "contested", "ok"]
+        assert told[1].foreign == (f"sleep ({stranger.pid})",)
+        assert stranger.poll() is None
+    finally:
+        os.kill(job, signal.SIGKILL)
+        ours.communicate()
+        stranger.kill()
+        stranger.wait()
 
 
 def whole(uid, card="GPU-0", mode=Mode.WHOLE):
