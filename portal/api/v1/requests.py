@@ -1,6 +1,5 @@
 """What people ask for beyond their allowance, and the word of those who decide."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -24,7 +23,7 @@ from pool.services.requests import (
 )
 from portal.access.guards import guard
 from portal.access.roles import Verb
-from portal.access.weights import weights_for
+from portal.access.weights import weights_for, weights_of_change
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Given, Nothing, Reason
 from portal.api.v1.references import partitions_named, project_named, template_named
@@ -168,18 +167,6 @@ class RequestFilters(Filters):
     to_decide = serializers.BooleanField(required=False, default=False)
 
 
-def weights_changed(asked: Request, given: Mapping[str, Any]) -> dict[str, float]:
-    """What the request weighs with the changes: an edit never passes a policy's limit unseen."""
-    return weights_for(
-        project=asked.project,
-        version=asked.template_version,
-        overrides=given.get("need", asked.need),
-        partitions=given.get("partitions", list(asked.partitions.all())),
-        seconds=given.get("duration_seconds", asked.duration_seconds),
-        copies=given.get("copies", asked.copies),
-    )
-
-
 class RequestDoor(Listed):
     """Ask, decide, talk about it."""
 
@@ -243,7 +230,7 @@ class RequestDoor(Listed):
         given = self.taken()
         if "partitions" in given:
             given["partitions"] = tuple(partitions_named(asked.project, given["partitions"]))
-        given["weights"] = weights_changed(asked, given)
+        given["weights"] = weights_of_change(request=asked, changes=given)
         made = request_edit(request=asked, user=self.user, actor=self.actor, **given)
         return self._now(made)
 
@@ -262,7 +249,7 @@ class RequestDoor(Listed):
     @action(detail=True, methods=["post"])
     def approve(self, request: Call, uid: str) -> Response:
         """Grant it, at once, with changes if you like; the last step opens the lease."""
-        return self._decided(request_approve)
+        return self._decided(self._weighed)
 
     @action(detail=True, methods=["post"], url_path="ask-back")
     def ask_back(self, request: Call, uid: str) -> Response:
@@ -290,6 +277,12 @@ class RequestDoor(Listed):
         """What was said about it, oldest first."""
         rows = comment_list(request=self.one())[:1000]
         return Response({"results": CommentOut(rows, many=True).data})
+
+    def _weighed(self, *, request: Request, **given: Any) -> Request:
+        """Approve; changes are weighed anew, so that they pass no limit of the policy unseen."""
+        if given.get("changes"):
+            given["weights"] = weights_of_change(request=request, changes=given["changes"])
+        return request_approve(request=request, **given)
 
     def _own(self) -> Request:
         asked: Request = self.one()
