@@ -11,9 +11,11 @@ from django.utils.translation import gettext as _
 
 from nodeagent.protocol.vocabulary import ExitReason, Silence
 from pool.events import SYSTEM
+from pool.lifecycle.alerts import AlertState
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.workloads import WORKLOAD, AttemptState, WorkloadState
+from pool.models.alerts import Alert
 from pool.models.nodes import Node
 from pool.models.workloads import Attempt, Workload
 from pool.services.alerts import alert_raise, alert_resolve
@@ -91,7 +93,7 @@ def silence_sweep(*, seen: float) -> int:
     fresh = [pk for pk, state, _since in quiet if state != NodeState.SILENT]
     for pk in fresh:
         _silent(pk)
-    if quiet and _mass(len(quiet)):
+    if _mass(len(quiet)):
         return len(fresh)
     for pk, _state, since in quiet:
         if since > settings.FENCE_SECONDS + MARGIN_S:
@@ -101,9 +103,10 @@ def silence_sweep(*, seen: float) -> int:
 
 def _mass(quiet: int) -> bool:
     """More than half of several nodes silent at once: the portal may be the one cut off."""
-    known = Node.objects.filter(state__in=HEARD).count()
+    known = Node.objects.filter(state__in=HEARD).count() if quiet else 0
     if known < 2 or quiet * 2 <= known:
-        alert_resolve(key=MASS, actor=SYSTEM)
+        if Alert.objects.filter(key=MASS).exclude(state=AlertState.RESOLVED).exists():
+            alert_resolve(key=MASS, actor=SYSTEM)
         return False
     alert_raise(
         key=MASS,

@@ -1,8 +1,10 @@
 """Each second: decisions that take effect, silent nodes, states past their deadline."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+import structlog
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
@@ -29,6 +31,8 @@ from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.slices import start_fail
 from pool.wake import round_wanted
+
+log = structlog.get_logger(__name__)
 
 S = SliceState
 W = WorkloadState
@@ -58,11 +62,21 @@ def watch() -> Seen | None:
             return None
         at = now()
         return Seen(
-            silent=silence_sweep(seen=boottime()),
-            overdue=_workloads(at) + _slices(at) + _drained(),
-            rooms=_rooms(at) + cards_clean(actor=SYSTEM),
-            decisions=request_decisions_due(actor=SYSTEM),
+            silent=_part(lambda: silence_sweep(seen=boottime())),
+            overdue=_part(lambda: _workloads(at)) + _part(lambda: _slices(at)) + _part(_drained),
+            rooms=_part(lambda: _rooms(at)) + _part(lambda: cards_clean(actor=SYSTEM)),
+            decisions=_part(lambda: request_decisions_due(actor=SYSTEM)),
         )
+
+
+def _part(look: Callable[[], int]) -> int:
+    """One part of the sweep. What goes wrong in it is told, and keeps no other part from its turn:
+    the next second tries it again."""
+    try:
+        return look()
+    except Exception:
+        log.exception("watch.failed")
+        return 0
 
 
 def _workloads(at: datetime) -> int:

@@ -17,7 +17,13 @@ STOPPED_AS = {
 }
 """Where a stop that the portal ordered leads, by its stored reason."""
 
-BLAMELESS = frozenset({ExitReason.NEIGHBOUR, ExitReason.FENCED, ExitReason.PREEMPTED})
+NODE_GONE = frozenset({ExitReason.NODE_LOST, ExitReason.NODE_STOPPED, ExitReason.FENCED})
+"""Ends that the node brought about: it died, was shut down, or was cut off."""
+
+UNBILLED = NODE_GONE | {ExitReason.NEIGHBOUR}
+"""Ends by which somebody else took the work's time from it: nobody pays for that attempt."""
+
+BLAMELESS = UNBILLED | {ExitReason.PREEMPTED}
 """Ends that never use up a retry: the work did nothing wrong, and chose or was chosen to yield."""
 
 NEVER_AGAIN = frozenset({ExitReason.LIMIT})
@@ -64,9 +70,7 @@ def ending(end: Ended) -> Ending:
     if end.stop_reason:
         return _ordered(end)
     if reason in BLAMELESS:
-        return Ending(
-            state=WorkloadState.QUEUED, reason=reason, billable=reason is not ExitReason.NEIGHBOUR
-        )
+        return Ending(state=WorkloadState.QUEUED, reason=reason, billable=reason not in UNBILLED)
     if reason is ExitReason.START_FAILED or not end.started:
         return _again(end, reason, end.starts_left, start=True)
     if reason in NEVER_AGAIN:

@@ -17,18 +17,16 @@ from pool.models.placements import Hold, Placement
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
 from pool.rules.endings import Ended, Ending, ending
+from pool.rules.holds import Span, bounds_s, count_is_right
 from pool.services import levels
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.wake import round_wanted
 
-CORRECTION_S = 5.0
-"""A hold's span and the node's own count may differ by so much before a correction is recorded."""
-
 _CLOSE = """
 UPDATE pool_hold SET held = pool_close_span(held), agent_held_s = %s
 WHERE placement_id = %s AND upper_inf(held)
-RETURNING uid, extract(epoch FROM upper(held) - lower(held))::float8
+RETURNING extract(epoch FROM lower(held))::float8, extract(epoch FROM upper(held))::float8
 """
 
 _ROAD = (WorkloadState.PLACED, WorkloadState.STARTING, WorkloadState.RUNNING)
@@ -36,7 +34,8 @@ _ROAD = (WorkloadState.PLACED, WorkloadState.STARTING, WorkloadState.RUNNING)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """How an attempt ended. `held_s` is the node's own count; `clean` says its node is clean now.
+    """How an attempt ended. `held_s` is the node's own count up to `clean_at`; `clean` says that
+    its node is clean now.
 
     Not clean is only the end of work on a node that is dead or fenced.
     """
@@ -45,6 +44,7 @@ class End:
     reason: ExitReason | None = None
     message: str = ""
     ended_at: datetime | None = None
+    clean_at: datetime | None = None
     held_s: float | None = None
     clean: bool = True
 
@@ -129,7 +129,7 @@ def _close(
     )
     if end.clean:
         _slices_back(placement, attempt, actor)
-    spans = _close_holds(placement, end.held_s)
+    spans = _close_holds(placement, attempt, end)
     levels.level_give_back(taken=placement.quota_taken)
     words = {"workload": workload.uid, "attempt": attempt.uid, "node": attempt.node.uid}
     move(
@@ -141,17 +141,21 @@ def _close(
         told=words,
         project=workload.project,
     )
-    if end.held_s is not None and spans and abs(max(spans.values()) - end.held_s) > CORRECTION_S:
-        Hold.objects.filter(placement=placement).update(corrected_s=end.held_s)
-        record(
-            EventKind.HOLD_CORRECTED,
-            placement,
-            actor=actor,
-            project=workload.project,
-            holds=spans,
-            agent_held_s=end.held_s,
-            **words,
-        )
+    if end.held_s is None or not any(count_is_right(count_s=end.held_s, span=s) for s in spans):
+        return
+    Hold.objects.filter(placement=placement).update(corrected_s=end.held_s)
+    least, most = bounds_s(spans[0])
+    record(
+        EventKind.HOLD_CORRECTED,
+        placement,
+        actor=actor,
+        project=workload.project,
+        agent_held_s=end.held_s,
+        least_s=round(least, 3),
+        most_s=round(most, 3),
+        span_s=round(spans[0].closed - spans[0].opened, 3),
+        **words,
+    )
 
 
 def _slices_back(placement: Placement, attempt: Attempt, actor: Actor) -> None:
@@ -160,11 +164,15 @@ def _slices_back(placement: Placement, attempt: Attempt, actor: Actor) -> None:
         move(row, SliceState.READY, actor=actor, told={"node": attempt.node.uid})
 
 
-def _close_holds(placement: Placement, agent_held_s: float | None) -> dict[str, float]:
-    """End the spans by the database's clock; the seconds of each hold by its uid."""
+def _close_holds(placement: Placement, attempt: Attempt, end: End) -> list[Span]:
+    """End the spans by the database's clock; one each."""
+    known = [at.timestamp() for at in (attempt.started_at, attempt.accepted_at) if at is not None]
+    began = min(known, default=None)
+    clean = end.clean_at.timestamp() if end.clean_at is not None else None
     with connection.cursor() as cursor:
-        cursor.execute(_CLOSE, [agent_held_s, placement.pk])
-        return {uid: float(seconds) for uid, seconds in cursor.fetchall()}
+        cursor.execute(_CLOSE, [end.held_s, placement.pk])
+        rows = cursor.fetchall()
+    return [Span(opened=a, closed=b, began=began, clean=clean) for a, b in rows]
 
 
 def _go_on(workload: Workload, attempt: Attempt, end: End, judged: Ending, actor: Actor) -> None:

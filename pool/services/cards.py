@@ -39,8 +39,8 @@ BY_NODE = frozenset(
 )
 """States that the node's word may end; a cordon by a person or an error waits for a person."""
 
-GONE = frozenset({NodeState.SILENT, NodeState.LOST, NodeState.RETIRED})
-"""States of a node whose cards may turn up elsewhere."""
+GONE = frozenset({NodeState.LOST, NodeState.RETIRED})
+"""States of a node whose cards may turn up elsewhere; one that is only silent is expected back."""
 
 RESET = "reset_needed"
 CLEAN_S = 1800

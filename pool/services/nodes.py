@@ -22,6 +22,7 @@ from pool.services.alerts import alert_resolve
 from pool.services.moves import locked, move
 from pool.services.observed import node_died, node_seen
 from pool.services.placements import node_wish
+from pool.services.slices import slices_retired
 from pool.wake import round_wanted
 
 LONGEST_NAME = 253
@@ -157,7 +158,10 @@ def node_drain(*, node: Node, actor: Actor, reason: str) -> Node:
 def node_confirm_dead(*, node: Node, actor: Actor, reason: str) -> Node:
     """A person vouches that a silent node is dead: what it ran is lost, and may start elsewhere.
 
-    Should it return all the same, it is told to stop what the books have ended.
+    Should it return all the same, it is told to stop what the books have ended. Safe to repeat.
+
+    Raises:
+        IllegalMove: the node is not silent: it answers, so it cannot be dead.
     """
     with transaction.atomic():
         row = _admin_move(node, NodeState.LOST, actor, reason)
@@ -168,9 +172,17 @@ def node_confirm_dead(*, node: Node, actor: Actor, reason: str) -> Node:
 
 @transaction.atomic
 def node_retire(*, node: Node, actor: Actor, reason: str = "") -> Node:
-    """A lost node never comes back: its credential opens nothing, its cards are retired."""
+    """A lost node never comes back: its credential opens nothing, its cards are retired.
+
+    Safe to repeat.
+
+    Raises:
+        IllegalMove: it is not lost; confirm first that it is dead.
+    """
     for card in locked(Card.objects.filter(node=node).exclude(state=CardState.RETIRED)):
         move(card, CardState.RETIRED, actor=actor, reason=reason, told={"node": node.uid})
+        alert_resolve(key=f"card:{card.uid}", actor=actor, reason=reason)
+    slices_retired(node=node, actor=actor, reason=reason)
     Node.objects.filter(pk=node.pk).update(credential_hash="")
     return _admin_move(node, NodeState.RETIRED, actor, reason)
 

@@ -129,9 +129,14 @@ def node_died(*, node: Node, actor: Actor, reason: str, gone: bool) -> None:
 
 
 def report_take(*, node: Node, report: Report) -> Taken:
-    """Take in one report. Repeated, late and out-of-order ones change nothing that is settled."""
+    """Take in one report. Repeated, late and out-of-order ones change nothing that is settled.
+
+    A node that counts as lost is only asked for its hello: that makes it a node again.
+    """
     actor = actor_of(node)
     epoch = Installation.objects.values_list("epoch", flat=True).get(pk=1)
+    if node.state == NodeState.LOST:
+        return Taken(epoch=epoch, hello=True)
     before = node.generation
     node_back(node=node, actor=actor)
     slices_found(node=node, report=report, epoch=epoch, actor=actor)
@@ -202,6 +207,7 @@ def _end(found: FoundWork, report: Report) -> End:
         reason=reason,
         message=found.message.replace("\x00", ""),
         ended_at=_our_time(found.ended_at, report),
+        clean_at=_our_time(found.clean_at, report),
         held_s=found.held_s,
     )
 

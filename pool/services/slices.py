@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from nodeagent.protocol.report import FoundSlice, Report
-from nodeagent.protocol.vocabulary import ExitReason, SliceFound, StepKind
+from nodeagent.protocol.vocabulary import ExitReason, SliceFound
 from pool.events import Actor
 from pool.lifecycle.cards import CardState
 from pool.lifecycle.slices import SliceState
@@ -35,6 +35,7 @@ STEPS: Mapping[tuple[SliceState, SliceFound], tuple[SliceState, ...]] = {
     (S.CREATING, F.FAILED): (S.FAILED,),
     (S.LOST, F.READY): (S.READY,),
     (S.LOST, F.CREATING): (S.CREATING,),
+    (S.LOST, F.FAILED): (S.CREATING, S.FAILED),
     (S.DELETING, F.FAILED): (S.FAILED,),
 }
 """What the books say and the node finds, to the moves that follow; anything else moves nothing."""
@@ -77,39 +78,29 @@ def slices_found(*, node: Node, report: Report, epoch: int, actor: Actor) -> Non
     rows = list(living(node))
     reached = report.generation if report.epoch == epoch else -1
     found = {one.uid: one for one in report.slices if one.uid}
-    failed = {
-        one.target: one.reason
-        for one in report.outcomes
-        if one.step is StepKind.CREATE_SLICE and not one.ok
-    }
     changes = [
-        change
-        for row in rows
-        if (change := _change(row, found.get(row.uid), reached, failed)) is not None
+        change for row in rows if (change := _change(row, found.get(row.uid), reached)) is not None
     ]
     if changes:
         _fail_starts(_apply(node, changes, actor), actor)
     _strangers(node, report.slices, {row.uid for row in rows}, actor)
 
 
-def _change(
-    row: Slice, found: FoundSlice | None, reached: int, failed: Mapping[str, str]
-) -> Change | None:
+def _change(row: Slice, found: FoundSlice | None, reached: int) -> Change | None:
     state = SliceState(row.state)
     if found is None:
-        return _absent(row, state, reached, failed)
+        return _absent(row, state, reached)
     key = (state, SliceFound(found.state))
     road = STEPS.get(key) or (() if _is_held(row) else IDLE_STEPS.get(key, ()))
     return Change(row, road, found.reason, found.device) if road else None
 
 
-def _absent(
-    row: Slice, state: SliceState, reached: int, failed: Mapping[str, str]
-) -> Change | None:
-    """A slice the node does not have: gone when that is wanted, failed when the node says so."""
-    if state in (S.PLANNED, S.CREATING):
-        road = (S.CREATING, S.FAILED) if state is S.PLANNED else (S.FAILED,)
-        return Change(row, road, failed[row.uid]) if row.uid in failed else None
+def _absent(row: Slice, state: SliceState, reached: int) -> Change | None:
+    """A slice the node does not have: gone when that is wanted.
+
+    One that is still to be made is waited for, whatever became of one try: the node tries again,
+    says itself that it *found* it failed when it gives up, and the deadline is above both.
+    """
     if reached < row.wished_in or _is_held(row):
         return None
     if state is S.DELETING:
@@ -236,3 +227,15 @@ def slices_anew(*, node: Node, actor: Actor) -> None:
     rows = Slice.objects.filter(card__node=node, lived__upper_inf=True, state=S.LOST)
     for row in locked(rows):
         move(row, S.CREATING, actor=actor, reason="made again", told={"node": node.uid})
+
+
+@transaction.atomic
+def slices_retired(*, node: Node, actor: Actor, reason: str) -> None:
+    """The node never comes back: nothing that lay on its cards is there any more."""
+    rows = Slice.objects.filter(card__node=node, lived__upper_inf=True)
+    told = {"node": node.uid}
+    for row in locked(rows):
+        if row.state not in (S.PLANNED, S.LOST):
+            move(row, S.LOST, actor=actor, reason=reason, told=told)
+        over = {"lived": closed("lived")}
+        move(row, S.GONE, actor=actor, reason=reason, changes=over, told=told)

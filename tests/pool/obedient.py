@@ -65,6 +65,7 @@ class Obedient:
             exit_reason=reason,
             clean=clean,
             held_s=held if clean else None,
+            clean_at=now().timestamp() if clean else None,
             ended_at=now().timestamp(),
         )
 

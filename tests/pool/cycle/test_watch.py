@@ -7,11 +7,12 @@ from django.conf import settings
 
 from pool.clock import now
 from pool.cycle import silence
+from pool.cycle import watch as watching
 from pool.cycle.round import run_rounds
 from pool.cycle.silence import silence_sweep
 from pool.cycle.watch import watch
 from pool.events import SYSTEM
-from pool.models import Alert, Hold, Node, NodeWatch, Promise, Slice, Workload
+from pool.models import Alert, Event, Hold, Node, NodeWatch, Promise, Slice, Workload
 from pool.services.nodes import node_drain
 from pool.services.workloads import workload_stop
 from tests import rows
@@ -241,7 +242,38 @@ def test_when_most_nodes_fall_silent_nothing_is_fenced_and_one_alert_tells(node)
     assert Alert.objects.filter(key=silence.MASS, state="firing").count() == 1
 
 
-def test_a_sweep_in_which_nobody_is_silent_costs_two_queries(node, django_assert_num_queries):
+def test_when_all_nodes_answer_again_the_alert_of_the_portal_being_cut_off_is_over(node):
+    rows.node()
+    sweeps(0, QUIET + 4)
+    assert Alert.objects.get(key=silence.MASS).state == "firing"
+    for row in Node.objects.all():
+        Obedient(row).tell()
+    silence_sweep(seen=float(QUIET + 8))
+    assert Alert.objects.get(key=silence.MASS).state == "resolved"
+
+
+def test_a_silent_node_is_marked_once_and_raises_one_alert_however_long_it_lasts(node):
+    sweeps(0, 3 * QUIET)
+    assert seen(node.row).state == "silent"
+    alert = Alert.objects.get()
+    assert (alert.key, alert.state) == (f"silent:{node.row.uid}", "firing")
+    moves = Event.objects.filter(kind="node.moved").values_list("data", flat=True)
+    assert [one["to"] for one in moves].count("silent") == 1
+
+
+def test_one_part_of_the_watch_that_fails_keeps_no_other_from_its_turn(node, monkeypatch):
+    def broken(**_given):
+        raise RuntimeError("a deadlock, say")
+
+    monkeypatch.setattr(watching, "silence_sweep", broken)
+    work = rows.workload()
+    card = node.row.cards.get()
+    Promise.objects.create(card=card, workload=work, until=now() - timedelta(seconds=1))
+    assert watch().rooms == 1
+    assert not Promise.objects.exists()
+
+
+def test_a_sweep_in_which_nobody_is_silent_costs_three_queries(node, django_assert_num_queries):
     silence_sweep(seen=1.0)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         silence_sweep(seen=2.0)

@@ -46,11 +46,30 @@ def test_a_failed_start_uses_a_start_and_never_a_run():
     assert end(exit_code=None, started=False, runs_left=5).state == "failed"
 
 
-@pytest.mark.parametrize("reason", [ExitReason.NEIGHBOUR, ExitReason.FENCED])
-def test_a_blameless_end_uses_nothing(reason):
-    again = end(exit_code=-6, reason=reason)
+OTHERS_FAULT = [
+    ExitReason.NEIGHBOUR,
+    ExitReason.FENCED,
+    ExitReason.NODE_LOST,
+    ExitReason.NODE_STOPPED,
+]
+
+
+@pytest.mark.parametrize("started", [True, False])
+@pytest.mark.parametrize("reason", OTHERS_FAULT)
+def test_an_end_by_somebody_elses_doing_uses_nothing_and_costs_nothing(reason, started):
+    again = end(exit_code=-6 if started else None, reason=reason, started=started)
     assert (again.state, again.uses_run, again.uses_start) == ("queued", 0, 0)
-    assert again.billable is (reason is not ExitReason.NEIGHBOUR)
+    assert again.billable is False
+
+
+def test_work_that_gave_way_uses_no_retry_and_pays_for_what_it_had():
+    again = end(exit_code=-15, reason=ExitReason.PREEMPTED)
+    assert (again.state, again.uses_run, again.billable) == ("queued", 0, True)
+
+
+def test_work_whose_stop_was_ordered_ends_by_that_order_though_its_node_died():
+    over = end(exit_code=None, reason=ExitReason.NODE_LOST, stop_reason="cancelled")
+    assert (over.state, over.reason, over.billable) == ("cancelled", "cancelled", True)
 
 
 @pytest.mark.parametrize(

@@ -6,19 +6,25 @@ import pytest
 
 from nodeagent.protocol.inventory import Join
 from pool.clock import now
-from pool.errors import Invalid, NodeRefused
+from pool.cycle.round import run_rounds
+from pool.errors import IllegalMove, Invalid, NodeRefused
 from pool.events import SYSTEM
-from pool.models import Card, Event, JoinToken, Node
+from pool.models import Alert, Card, Event, JoinToken, Node, Slice
+from pool.services.alerts import alert_raise
+from pool.services.moves import move
 from pool.services.nodes import (
     join_token_issue,
+    node_confirm_dead,
     node_cordon,
     node_credential_revoke,
     node_hello,
     node_join,
+    node_retire,
     node_uncordon,
     secret_hash,
 )
 from tests import rows
+from tests.pool.obedient import Obedient
 
 pytestmark = pytest.mark.django_db
 
@@ -174,3 +180,53 @@ def test_a_node_cannot_claim_a_card_of_another_living_node():
     node_hello(node=thief, hello=told)
     card.refresh_from_db()
     assert (card.node, card.state) == (thief, "ready")
+
+
+def test_a_silent_node_keeps_its_cards_and_a_lost_one_does_not():
+    owner, thief = rows.node(), rows.node()
+    card = owner.cards.get()
+    told = rows.hello(thief.name, [rows.card_facts(card.uuid)])
+    move(owner, "silent", actor=SYSTEM)
+    assert node_hello(node=thief, hello=told).warnings
+    card.refresh_from_db()
+    assert card.node == owner
+    node_confirm_dead(node=owner, actor=SYSTEM, reason="burnt down")
+    node_hello(node=thief, hello=told)
+    card.refresh_from_db()
+    assert card.node == thief
+
+
+def test_only_a_silent_node_can_be_dead_and_only_a_lost_one_retired():
+    node = rows.node()
+    with pytest.raises(IllegalMove):
+        node_confirm_dead(node=node, actor=SYSTEM, reason="I think so")
+    with pytest.raises(IllegalMove):
+        node_retire(node=node, actor=SYSTEM, reason="sold")
+    node.refresh_from_db()
+    assert (node.state, node.credential_hash != "") == ("ready", True)
+    assert set(node.cards.values_list("state", flat=True)) == {"ready"}
+
+
+def test_a_retired_node_leaves_nothing_behind_and_may_be_retired_again():
+    rows.partition()
+    node = rows.node(cards=2)
+    work = rows.workload()
+    run_rounds()
+    Obedient(node).turn()
+    node.refresh_from_db()
+    move(node, "silent", actor=SYSTEM)
+    alert_raise(key=f"silent:{node.uid}", subject=node.uid, title="silent", actor=SYSTEM)
+    for _ in range(2):
+        assert node_confirm_dead(node=node, actor=SYSTEM, reason="burnt down").state == "lost"
+    for _ in range(2):
+        assert node_retire(node=node, actor=SYSTEM, reason="scrapped").state == "retired"
+    node.refresh_from_db()
+    assert node.credential_hash == ""
+    assert set(node.cards.values_list("state", flat=True)) == {"retired"}
+    assert list(Slice.objects.values_list("state", flat=True)) == ["gone"]
+    assert not Slice.objects.filter(lived__upper_inf=True).exists()
+    assert Alert.objects.get().state == "resolved"
+    work.refresh_from_db()
+    assert work.state == "queued"
+    with pytest.raises(NodeRefused):
+        join(node.name, token(node.name))

@@ -1,64 +1,28 @@
 """Reports that repeat, come late, out of order or half done: nothing leaks, nothing doubles."""
 
-from dataclasses import dataclass
-
 import msgspec
 import pytest
 
-from nodeagent.protocol.report import FoundSlice, FoundWork, Outcome
-from nodeagent.protocol.vocabulary import ExitReason, Mode, SliceFound, StepKind, WorkFound
+from nodeagent.protocol.report import FoundWork
+from nodeagent.protocol.vocabulary import ExitReason, WorkFound
 from pool.cycle.round import run_rounds
 from pool.errors import PoolError
 from pool.events import SYSTEM
-from pool.models import Alert, Attempt, Card, Event, Hold, Placement, Quota, Slice
+from pool.models import Alert, Attempt, Card, Event, Slice
 from pool.selectors.desired import desired_of
 from pool.services.moves import move
 from pool.services.nodes import node_confirm_dead, node_hello
 from pool.services.observed import report_take
 from pool.services.workloads import workload_stop
 from tests import rows
-from tests.pool.obedient import Obedient
+from tests.pool.place import free, seen, settled
 
 pytestmark = pytest.mark.django_db
 
 
-@dataclass
-class Place:
-    node: Obedient
-    quota: Quota
-    into: object
-
-    def submit(self, **given):
-        work = rows.workload(into=self.into, **given)
-        run_rounds()
-        return seen(work)
-
-    @property
-    def held(self):
-        self.quota.refresh_from_db()
-        return self.quota.held
-
-
-def seen(row):
-    row.refresh_from_db()
-    return row
-
-
 @pytest.fixture
 def place():
-    part = rows.partition()
-    node = Obedient(rows.node())
-    into = rows.project()
-    quota = rows.quota(limit=1_000_000, label="A100-80GB", project=into, partition=part)
-    return Place(node, quota, into)
-
-
-def free(place):
-    """Nothing is held any more by anybody."""
-    assert place.held == 0
-    assert not Hold.objects.filter(held__upper_inf=True).exists()
-    assert not Placement.objects.filter(state="open").exists()
-    assert not Attempt.objects.filter(state="open").exists()
+    return settled()
 
 
 def test_the_same_report_again_changes_nothing(place):
@@ -149,25 +113,6 @@ def test_a_start_that_fails_is_tried_again_and_then_gives_all_back(place, how):
     free(place)
 
 
-def test_a_slice_that_cannot_be_made_fails_the_start_and_is_taken_away(place):
-    work = place.submit(starts_left=1)
-    wish = place.node.pull()
-    bad = wish.slices[0]
-    place.node.slices, place.node.work = {}, {}
-    outcome = Outcome(step=StepKind.CREATE_SLICE, target=bad.uid, ok=False, reason="no resources")
-    place.node.tell(place.node.report(outcomes=(outcome,)))
-    assert Slice.objects.get().state == "failed"
-    assert Slice.objects.get().state_reason == "no resources"
-    assert (seen(work).state, work.stop_reason) == ("stopping", "start_failed")
-    place.node.turn()
-    assert (seen(work).state, work.starts_left, work.stop_reason) == ("queued", 0, "")
-    place.node.turn()
-    assert Slice.objects.get().state == "gone"
-    free(place)
-    run_rounds()
-    assert seen(work).state == "placed"
-
-
 def test_a_stop_is_carried_out_and_ends_by_its_reason(place):
     work = place.submit()
     place.node.turn()
@@ -196,40 +141,14 @@ def test_work_that_finished_by_itself_while_being_stopped_has_succeeded(place):
     free(place)
 
 
-def test_a_retry_is_a_new_attempt_and_waits_longer_each_time(place):
-    work = place.submit(runs_left=3)
-    waits = []
-    for _ in range(3):
-        place.node.turn()
-        place.node.finish(work, code=1, reason=ExitReason.OWN_ERROR)
-        place.node.tell()
-        seen(work)
-        assert work.state == "queued"
-        waits.append(None if work.not_before is None else work.not_before - work.state_since)
-        work.not_before = None
-        work.save()
-        run_rounds()
-    assert waits[0] is None
-    assert [round(one.total_seconds()) for one in waits[1:]] == [10, 20]
-    assert list(work.attempts.values_list("number", flat=True)) == [1, 2, 3, 4]
-
-
-def test_neighbours_faults_use_no_retry_and_are_not_billed(place):
-    work = place.submit()
-    place.node.turn()
-    place.node.finish(work, code=-6, reason=ExitReason.NEIGHBOUR)
-    place.node.tell()
-    assert (seen(work).state, work.runs_left) == ("queued", 0)
-    assert not work.attempts.get().billable
-
-
 def test_a_node_that_was_started_anew_loses_what_ran_and_makes_its_slices_again(place):
-    work = place.submit(runs_left=1)
+    work = place.submit()
     place.node.turn()
     row = place.node.row
     facts = [rows.card_facts(card.uuid) for card in Card.objects.all()]
     node_hello(node=row, hello=rows.hello(row.name, facts, boot="boot-2"))
     assert (seen(work).state, work.runs_left, work.exit_reason) == ("queued", 0, "node_lost")
+    assert not work.attempts.get().billable
     assert Slice.objects.get().state == "creating"
     free(place)
     place.node.work = {}
@@ -278,7 +197,7 @@ def test_what_a_dead_node_ran_is_stopped_should_it_return_all_the_same(place):
     move(seen(work), "unreachable", actor=SYSTEM)
     move(row, "silent", actor=SYSTEM)
     node_confirm_dead(node=row, actor=SYSTEM, reason="burnt down")
-    assert (seen(work).state, work.exit_reason) == ("failed", "node_lost")
+    assert (seen(work).state, work.exit_reason) == ("queued", "node_lost")
     free(place)
     attempt = work.attempts.get()
     assert desired_of(node=row).closed == (attempt.uid,)
@@ -289,6 +208,26 @@ def test_what_a_dead_node_ran_is_stopped_should_it_return_all_the_same(place):
     assert desired_of(node=row).closed == ()
 
 
+def test_a_node_that_was_given_up_and_lives_is_asked_for_its_hello_and_is_a_node_again(place):
+    work = place.submit()
+    place.node.turn()
+    row = seen(place.node.row)
+    move(seen(work), "unreachable", actor=SYSTEM)
+    move(row, "silent", actor=SYSTEM)
+    node_confirm_dead(node=row, actor=SYSTEM, reason="nobody reaches it")
+    taken = place.node.tell()
+    assert (taken.hello, taken.closed) == (True, ())
+    assert (seen(row).state, seen(work).state) == ("lost", "queued")
+    facts = [rows.card_facts(card.uuid) for card in Card.objects.all()]
+    node_hello(node=row, hello=rows.hello(row.name, facts))
+    assert seen(row).state == "ready"
+    assert not place.node.turn().hello
+    place.node.turn()
+    run_rounds()
+    assert seen(work).state == "placed"
+    assert Slice.objects.get(lived__upper_inf=True).state == "ready"
+
+
 def test_work_that_the_books_never_knew_is_told_once_and_left_alone(place):
     stranger = FoundWork(attempt="at-none", workload="wl-none", state=WorkFound.RUNNING, pid=7)
     for _ in range(2):
@@ -297,45 +236,6 @@ def test_work_that_the_books_never_knew_is_told_once_and_left_alone(place):
     assert Alert.objects.filter(key__startswith="found:").count() == 1
     assert Event.objects.filter(kind="found_work.seen").count() == 1
     assert "at-none" not in desired_of(node=place.node.row).closed
-
-
-def test_slices_nobody_planned_make_a_card_contested_while_they_are_there(place):
-    card = Card.objects.get()
-    odd = FoundSlice(
-        uid=None,
-        card=card.uuid,
-        mode=Mode.MIG,
-        profile="1g.10gb",
-        state=SliceFound.READY,
-        memory_mib=9728,
-        start=0,
-        size=1,
-    )
-    place.node.tell(place.node.report(slices=(odd,)))
-    assert seen(card).state == "contested"
-    work = place.submit()
-    assert work.state == "queued"
-    place.node.tell(place.node.report(slices=()))
-    assert seen(card).state == "ready"
-
-
-def test_a_late_report_without_a_new_slice_does_not_take_it_away(place):
-    old = place.node.report()
-    work = place.submit()
-    place.node.turn()
-    place.node.tell(old)
-    assert seen(work).state == "running"
-    assert Slice.objects.get().state == "ready"
-
-
-def test_a_node_that_counted_otherwise_is_believed_in_a_correction(place):
-    work = place.submit()
-    place.node.turn()
-    place.node.finish(work, held=3600.0)
-    place.node.tell()
-    told = Event.objects.get(kind="hold.corrected")
-    assert told.data["agent_held_s"] == 3600.0
-    assert set(Hold.objects.values_list("corrected_s", flat=True)) == {3600.0}
 
 
 def test_a_report_of_another_nodes_attempt_ends_nothing(place):

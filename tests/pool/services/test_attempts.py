@@ -1,0 +1,118 @@
+"""Ends of attempts: retries, whose fault it was, and the node's own count of the time."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+from django.db import connection
+from django.db.models import F
+
+from nodeagent.protocol.vocabulary import ExitReason
+from pool.cycle.round import run_rounds
+from pool.models import Attempt, Event, Hold
+from tests.pool.place import free, seen, settled
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place():
+    return settled()
+
+
+def test_a_retry_is_a_new_attempt_and_waits_longer_each_time(place):
+    work = place.submit(runs_left=3)
+    waits = []
+    for _ in range(3):
+        place.node.turn()
+        place.node.finish(work, code=1, reason=ExitReason.OWN_ERROR)
+        place.node.tell()
+        seen(work)
+        assert work.state == "queued"
+        waits.append(None if work.not_before is None else work.not_before - work.state_since)
+        work.not_before = None
+        work.save()
+        run_rounds()
+    assert waits[0] is None
+    assert [round(one.total_seconds()) for one in waits[1:]] == [10, 20]
+    assert list(work.attempts.values_list("number", flat=True)) == [1, 2, 3, 4]
+
+
+def test_neighbours_faults_use_no_retry_and_are_not_billed(place):
+    work = place.submit()
+    place.node.turn()
+    place.node.finish(work, code=-6, reason=ExitReason.NEIGHBOUR)
+    place.node.tell()
+    assert (seen(work).state, work.runs_left) == ("queued", 0)
+    assert not work.attempts.get().billable
+
+
+def test_work_of_a_node_that_is_shut_down_waits_again_without_a_retry_and_unbilled(place):
+    work = place.submit()
+    place.node.turn()
+    place.node.finish(work, code=-15, reason=ExitReason.NODE_STOPPED)
+    place.node.tell()
+    assert (seen(work).state, work.runs_left, work.exit_reason) == ("queued", 0, "node_stopped")
+    assert not work.attempts.get().billable
+    free(place)
+
+
+def long_ago(seconds):
+    """Move what is open so far into the past, as if the work had begun then."""
+    ago = timedelta(seconds=seconds)
+    Attempt.objects.update(started_at=F("started_at") - ago, accepted_at=F("accepted_at") - ago)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE pool_hold SET held = tstzrange(lower(held) - %s, NULL) WHERE upper_inf(held)",
+            [ago],
+        )
+
+
+def corrected():
+    return set(Hold.objects.values_list("corrected_s", flat=True))
+
+
+@pytest.mark.parametrize(("passed", "count"), [(0, 3600.0), (7200, 3600.0)])
+def test_a_node_whose_count_no_delay_explains_is_believed_in_a_correction(place, passed, count):
+    work = place.submit()
+    place.node.turn()
+    long_ago(passed)
+    place.node.finish(work, held=count)
+    place.node.tell()
+    told = Event.objects.get(kind="hold.corrected")
+    assert told.data["agent_held_s"] == count
+    assert corrected() == {count}
+
+
+def test_an_end_that_is_told_late_is_no_reason_for_a_correction(place):
+    work = place.submit()
+    place.node.turn()
+    long_ago(600)
+    place.node.finish(work, held=510.0)
+    ((uid, one),) = place.node.work.items()
+    early = {"ended_at": one.ended_at - 90, "clean_at": one.clean_at - 90}
+    place.node.work = {uid: msgspec.structs.replace(one, **early)}
+    place.node.tell()
+    assert seen(work).state == "succeeded"
+    assert corrected() == {None}
+
+
+def test_a_slice_that_took_long_to_make_is_no_reason_for_a_correction(place):
+    work = place.submit()
+    long_ago(40)
+    place.node.turn()
+    place.node.finish(work, held=0.5)
+    place.node.tell()
+    assert seen(work).state == "succeeded"
+    assert corrected() == {None}
+
+
+@pytest.mark.parametrize("count", [-3600.0, 1e9])
+def test_a_count_that_no_clock_can_explain_is_not_believed(place, count):
+    work = place.submit()
+    place.node.turn()
+    place.node.finish(work, held=count)
+    place.node.tell()
+    assert seen(work).state == "succeeded"
+    assert corrected() == {None}
+    assert not Event.objects.filter(kind="hold.corrected").exists()
