@@ -38,7 +38,7 @@ def lease_that_holds(
     micro: int,
     host: Host,
     at: datetime,
-    instead_of: int | None = None,
+    instead_of: int = 0,
 ) -> Lease | None:
     """The project's lease of a template that still holds such work and ends last, if any.
 

@@ -1,6 +1,7 @@
 """Work and its right to wait or run: let in by a lease, carried to another, taken out."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from pool.clock import now
 from pool.events import Actor, record
@@ -66,7 +67,11 @@ def workloads_carried_over(*, rows: Iterable[Workload], lease: Lease, actor: Act
         workload.lease = other
         workload.save(update_fields=["lease"])
         workload.partitions.set(other.partitions.all())
-        words = {"from": workload.state, "to": workload.state, "reason": "another lease"}
+        words: dict[str, Any] = {
+            "from": workload.state,
+            "to": workload.state,
+            "reason": "another lease",
+        }
         record(EventKind.WORKLOAD_MOVED, workload, actor=actor, lease=other.uid, **words)
         count += 1
     return count
@@ -97,7 +102,7 @@ def workload_on_allowance(*, workload: Workload, actor: Actor) -> bool:
     workload.lease, workload.entitlement = None, "allowance"
     workload.save(update_fields=["lease", "entitlement"])
     workload.partitions.set(judged.partitions)
-    words = {"from": workload.state, "to": workload.state, "reason": "allowance"}
+    words: dict[str, Any] = {"from": workload.state, "to": workload.state, "reason": "allowance"}
     record(EventKind.WORKLOAD_MOVED, workload, actor=actor, lease_left=before, **words)
     round_wanted()
     return True

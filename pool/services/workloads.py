@@ -268,7 +268,7 @@ def _stopping_for_good(
         return workload
     workload.stop_reason, workload.message = reason, message[:400]
     workload.save(update_fields=["stop_reason", "message"])
-    words = {"from": workload.state, "to": workload.state, "reason": message[:200]}
+    words: dict[str, Any] = {"from": workload.state, "to": workload.state, "reason": message[:200]}
     record(EventKind.WORKLOAD_MOVED, workload, actor=actor, before=before, after=reason, **words)
     attempt_stop(workload=workload, actor=actor)
     return workload

@@ -1,6 +1,9 @@
 """Many people at once: one decision counts, no allowance or entitlement is passed."""
 
+import threading
+
 import pytest
+from django.db import connection, transaction
 
 from pool.errors import AlreadyDecided, QuotaExceeded
 from pool.events import SYSTEM
@@ -13,6 +16,7 @@ from pool.services.requests import request_edit, request_submit, request_withdra
 from pool.services.workloads import workload_submit
 from tests import factories as make
 from tests.races.test_rounds import together
+from tests.waiting import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -143,7 +147,32 @@ def test_a_limit_made_while_requests_come_in_counts_each_of_them_once(world):
     assert raised == [None] * 7
     row = Quota.objects.get()
     counted = sum(one["amount"] for r in Request.objects.all() for one in r.entitled)
-    assert row.held == counted
+    assert row.held == counted == 6_000_000
+
+
+def test_a_limit_made_while_a_request_is_on_its_way_counts_it(world):
+    sent, made = threading.Event(), threading.Event()
+
+    def send():
+        with transaction.atomic():
+            ask(world)
+            sent.set()
+            until(lambda: made.is_set() or _somebody_waits(), what="the limit is made or waits")
+
+    def cap():
+        sent.wait(30)
+        _cap(world)
+        made.set()
+
+    assert together(send, cap) == [None, None]
+    assert Quota.objects.get().held == 1_000_000
+    assert [len(one.entitled) for one in Request.objects.all()] == [1]
+
+
+def _somebody_waits():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
+        return cursor.fetchone()[0]
 
 
 def _cap(world):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from pool.errors import IllegalMove, Invalid, NotYours
 from pool.events import SYSTEM
 from pool.lifecycle.roles import QuotaKind
-from pool.models import Event, Lease, Workload
+from pool.models import Event, Lease, Request, Workload
 from pool.services.decisions import request_approve
 from pool.services.extensions import lease_extension_ask
 from pool.services.leases import (
@@ -131,3 +131,83 @@ def test_an_extension_is_a_request_that_begins_where_the_lease_ends(world, lease
     assert request.need == lease.need
     longer = request_approve(request=request, user=world.lead, actor=make.by(world.lead)).lease
     assert longer.valid.lower == lease.valid.upper
+
+
+def extended(world, lease, **words):
+    """The lease with an extension that is approved."""
+    asked = {"lease": lease, "user": world.member, "seconds": 3600, "weights": make.FREE}
+    request = lease_extension_ask(**(asked | words), actor=make.by(world.member))
+    return request_approve(request=request, user=world.lead, actor=make.by(world.lead)).lease
+
+
+@pytest.mark.handmade_books
+def test_an_extension_carries_on_what_runs_and_what_waits(world, lease):
+    running, waiting = work(world, lease=lease), work(world, lease=lease)
+    Workload.objects.filter(pk=running.pk).update(state="running", priority="high")
+    longer = extended(world, lease)
+    back = longer.valid.lower - timezone.now() + timedelta(seconds=1)
+    for one in (lease, longer):
+        begun, over = one.valid.lower - back, one.valid.upper - back
+        Lease.objects.filter(pk=one.pk).update(valid=(begun, over))
+    assert leases_ending_due(actor=SYSTEM) == 1
+    running.refresh_from_db(), waiting.refresh_from_db(), lease.refresh_from_db()
+    assert lease.state == "ending"
+    assert {running.lease, waiting.lease} == {longer}
+    assert (running.state, running.priority, waiting.state) == ("running", "high", "queued")
+
+
+@pytest.mark.handmade_books
+def test_an_extension_approved_within_the_grace_still_carries_what_runs(world, lease):
+    running = work(world, lease=lease)
+    Workload.objects.filter(pk=running.pk).update(state="running")
+    asked = {"lease": lease, "user": world.member, "seconds": 90_000, "weights": make.FREE}
+    request = lease_extension_ask(**asked, actor=make.by(world.member))
+    long_ago(lease, 2)
+    Request.objects.filter(pk=request.pk).update(starts_at=timezone.now() - timedelta(days=1))
+    leases_ending_due(actor=SYSTEM)
+    longer = request_approve(request=request, user=world.lead, actor=make.by(world.lead)).lease
+    Lease.objects.filter(pk=lease.pk).update(deadline=timezone.now())
+    assert leases_ended_due(actor=SYSTEM) == []
+    running.refresh_from_db()
+    assert running.lease == longer
+
+
+@pytest.mark.handmade_books
+def test_what_the_other_lease_has_no_copy_for_ends_as_before(world, lease):
+    work(world, lease=lease), work(world, lease=lease)
+    Workload.objects.update(state="running")
+    other = request_submit(
+        user=world.member,
+        project=world.project,
+        template_version=world.finetune,
+        actor=make.by(world.member),
+        weights=make.FREE,
+        duration_seconds=3600,
+    )
+    other = request_approve(request=other, user=world.lead, actor=make.by(world.lead)).lease
+    lease_give_back(lease=lease, actor=make.by(world.member))
+    carried, left = Workload.objects.order_by("pk")
+    assert (carried.lease, carried.preemptible) == (other, False)
+    assert (left.lease, left.priority, left.preemptible) == (lease, "low", True)
+
+
+@pytest.mark.parametrize(
+    "need",
+    [
+        {"cpu_milli": 128_000},
+        {"ram_mib": 1_000_000},
+        {"disk_mib": 8_000_000},
+        {"models": ["H100-80GB"]},
+        {"vendors": ["amd", "nvidia"]},
+    ],
+)
+def test_a_lease_binds_the_host_and_the_kind_of_card_too(world, lease, need):
+    make.partition("h100", labels=("H100-80GB",), rank=200)
+    make.node("n2", (("H100-80GB", 4),))
+    given = {"models": ["A100-80GB"], "vendors": ["nvidia"]}
+    Lease.objects.update(need=lease.need | {"labels": given["models"], "vendors": ["nvidia"]})
+    with pytest.raises(Invalid, match="larger than the lease"):
+        work(world, lease=lease, need=given | need)
+    assert work(world, need=given | need).state == "awaiting_approval"
+    assert work(world, lease=lease, need=given | {"cpu_milli": 1000}).lease == lease
+    assert work(world, lease=lease, need=given).lease == lease

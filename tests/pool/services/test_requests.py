@@ -6,8 +6,9 @@ import pytest
 from django.utils import timezone
 
 from pool.errors import Forbidden, IllegalMove, Impossible, Invalid, NotYours, Stale, Suspended
+from pool.events import SYSTEM
 from pool.models import Event, Project, Request
-from pool.services.decisions import request_approve
+from pool.services.decisions import request_approve, request_decisions_due
 from pool.services.requests import (
     request_comment,
     request_draft,
@@ -133,6 +134,50 @@ def test_an_approver_cannot_make_a_request_too_dear_for_their_own_yes(world):
     words = {"user": world.lead, "actor": make.by(world.lead)}
     changed = request_approve(request=request, changes=changes, **words)
     assert (changed.state, changed.steps, changed.step) == ("submitted", ["lead", "org_admin"], 1)
+
+
+def test_another_kind_of_card_makes_old_weights_say_nothing(world):
+    make.partition("h100", labels=("H100-80GB",), rank=200)
+    make.node("n2", (("H100-80GB", 1),))
+    mine = {"user": world.member, "actor": make.by(world.member)}
+    request = draft(world, request_submit, need={"models": ["A100-80GB"]})
+    assert request.steps == ["lead"]
+    edited = request_edit(request=request, need={"models": ["H100-80GB"]}, **mine)
+    assert (edited.weights, edited.steps) == ({}, ["lead", "org_admin"])
+    again = request_edit(request=request, need={"models": ["A100-80GB"]}, weights={}, **mine)
+    assert again.steps == ["lead", "org_admin"]
+    weighed = request_edit(request=request, title="x", weights={"cost": 1}, **mine)
+    assert weighed.steps == ["lead"]
+
+
+@pytest.mark.parametrize(("cost", "state"), [(5001, "submitted"), (5000, "approved")])
+@pytest.mark.parametrize("delay_s", [0, 10])
+def test_an_approver_who_grants_another_card_is_weighed_by_its_price(world, cost, state, delay_s):
+    make.partition("h100", labels=("H100-80GB",), rank=200)
+    make.node("n2", (("H100-80GB", 1),))
+    request = draft(world, request_submit, need={"models": ["A100-80GB"]})
+    request_approve(
+        request=request,
+        user=world.lead,
+        actor=make.by(world.lead),
+        changes={"need": {"models": ["H100-80GB"]}},
+        weights={"cost": cost},
+        delay_s=delay_s,
+    )
+    Request.objects.filter(pending_until__isnull=False).update(pending_until=timezone.now())
+    request_decisions_due(actor=SYSTEM)
+    request.refresh_from_db()
+    assert (request.state, request.weights) == (state, {"cost": cost})
+
+
+@pytest.mark.parametrize("draft_only", [True, False])
+def test_a_lease_kept_beforehand_is_not_offered(world, draft_only):
+    with pytest.raises(Invalid, match="Only leases on demand"):
+        draft(world, request_draft if draft_only else request_submit, lease_kind="reserved")
+    request = draft(world, request_submit)
+    words = {"user": world.lead, "actor": make.by(world.lead)}
+    with pytest.raises(Invalid, match="Only leases on demand"):
+        request_approve(request=request, changes={"lease_kind": "reserved"}, **words)
 
 
 def test_another_kind_of_card_is_looked_for_everywhere(world):
