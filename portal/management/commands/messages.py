@@ -40,7 +40,9 @@ class Command(BaseCommand):
         path = root / "locale" / "zh_Hans" / "LC_MESSAGES" / "django.po"
         catalog = current(path)
         before = {(one.id, one.context) for one in catalog if one.id}
+        made = catalog.creation_date
         catalog.update(extracted(root), no_fuzzy_matching=True)
+        catalog.creation_date = made  # so that a run without news changes nothing
         after = {(one.id, one.context) for one in catalog if one.id}
         left = [str(one.id) for one in catalog if one.id and not _whole(one.string)]
         if options["check"]:
