@@ -53,10 +53,17 @@ def _ahead(today: date) -> None:
 
 
 def _drop_days(today: date) -> int:
-    """Drop whole days of raw samples that are too old; how many tables went."""
+    """Drop whole days of raw samples that are too old; how many tables went.
+
+    Samples of days for which no table was there in time lie in the default one: they go singly.
+    """
     days = int(getattr(settings, "RAW_SAMPLE_DAYS", RAW_DAYS))
-    oldest = f"pool_sample_{today - timedelta(days=days):%Y%m%d}"
+    since = today - timedelta(days=days)
+    oldest = f"pool_sample_{since:%Y%m%d}"
     with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM pool_sample_default WHERE at < %s::timestamp AT TIME ZONE 'UTC'", [since]
+        )
         cursor.execute(
             "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid "
             "WHERE i.inhparent = 'pool_sample'::regclass AND c.relname ~ '^pool_sample_[0-9]{8}$' "

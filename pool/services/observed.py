@@ -34,6 +34,9 @@ from pool.wake import round_wanted
 SKEW_S = 30.0
 """A node whose clock differs by more gets a warning; nothing else follows from it."""
 
+LONGEST_AGO_S = 366 * 86_400.0
+"""Nothing that a node tells of is longer ago; more is a broken clock."""
+
 _OVER = frozenset({WorkFound.EXITED, WorkFound.REFUSED})
 _LIVE = {WorkFound.STARTING: WorkloadState.STARTING, WorkFound.RUNNING: WorkloadState.RUNNING}
 _ROAD = (WorkloadState.PLACED, WorkloadState.STARTING, WorkloadState.RUNNING)
@@ -216,7 +219,7 @@ def _our_time(at: float | None, report: Report) -> datetime | None:
     """A node's moment on our clock: so long ago as the node says, whatever its clock shows."""
     if at is None:
         return None
-    return now() - timedelta(seconds=max(0.0, report.sent_at - at))
+    return now() - timedelta(seconds=min(max(0.0, report.sent_at - at), LONGEST_AGO_S))
 
 
 def _columns(row: Attempt, found: FoundWork) -> dict[str, Any]:

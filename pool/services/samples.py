@@ -1,6 +1,6 @@
 """Measured values on their way into the day's table, by COPY; each batch is taken once."""
 
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
@@ -16,6 +16,9 @@ from pool.models.workloads import Attempt
 from pool.services.observed import actor_of, node_back
 
 _COLUMNS = ("at", "card_id", "slice_id", "attempt_id", "seconds", *WIDE, "fidelity")
+EARLIEST_S, LATEST_S = 86_400.0, 300.0
+"""Readings from longer ago, or from further ahead, are wrong: no node keeps them for so long."""
+
 _COPY = f"COPY pool_sample ({', '.join(_COLUMNS)}) FROM STDIN"
 
 
@@ -23,7 +26,8 @@ def samples_take(*, node: Node, batch: SampleBatch) -> int:
     """Store the readings of one batch, which is also the node's heartbeat; how many were stored.
 
     A batch that was taken before, by its boot id and sequence, only counts as a heartbeat.
-    Readings of cards that the node does not have are left out.
+    Readings of cards that the node does not have are left out, and so are those of moments that
+    cannot be.
     """
     node_back(node=node, actor=actor_of(node))
     with transaction.atomic():
@@ -43,28 +47,27 @@ def samples_take(*, node: Node, batch: SampleBatch) -> int:
 
 
 def _rows(node: Node, batch: SampleBatch, at: datetime) -> list[tuple[Any, ...]]:
+    """The readings as rows, each moment brought to our clock by its age on the node's."""
     cards = dict(Card.objects.filter(node=node).values_list("uuid", "pk"))
     named = {one.slice for one in batch.readings if one.slice}
     ran = {one.attempt for one in batch.readings if one.attempt}
     slices = dict(Slice.objects.filter(uid__in=named, card__node=node).values_list("uid", "pk"))
     attempts = dict(Attempt.objects.filter(uid__in=ran, node=node).values_list("uid", "pk"))
-    late = at.timestamp() - batch.sent_at
     return [
-        _row(
-            one, cards[one.card], slices.get(one.slice or ""), attempts.get(one.attempt or ""), late
+        (
+            at + timedelta(seconds=one.at - batch.sent_at),
+            cards[one.card],
+            slices.get(one.slice or ""),
+            attempts.get(one.attempt or ""),
+            *_values(one),
         )
         for one in batch.readings
-        if one.card in cards
+        if one.card in cards and -EARLIEST_S <= one.at - batch.sent_at <= LATEST_S
     ]
 
 
-def _row(
-    one: Reading, card: int, slice_id: int | None, attempt: int | None, late: float
-) -> tuple[Any, ...]:
-    """One reading as a row; its moment is brought to our clock."""
-    moment = datetime.fromtimestamp(one.at + late, UTC)
-    values = tuple(getattr(one, name) for name in WIDE)
-    return (moment, card, slice_id, attempt, one.seconds, *values, str(one.fidelity))
+def _values(one: Reading) -> tuple[Any, ...]:
+    return (one.seconds, *(getattr(one, name) for name in WIDE), str(one.fidelity))
 
 
 def _copy(rows: list[tuple[Any, ...]]) -> None:

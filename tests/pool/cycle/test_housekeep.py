@@ -21,6 +21,7 @@ from pool.models import (
     LogChunk,
     Quota,
     Request,
+    Sample,
     Workload,
 )
 from tests import rows
@@ -49,6 +50,15 @@ def test_the_days_ahead_are_made_and_old_days_are_dropped_whole():
     assert {day(-3), day(0), day(1), day(2)} <= tables()
     assert day(-9) not in tables()
     assert housekeep().days_dropped == 0
+
+
+def test_samples_of_days_that_had_no_table_go_after_their_time_too():
+    card = rows.node().cards.get()
+    for age in (9, 5):
+        at = now() - timedelta(days=age)
+        Sample.objects.create(at=at, card_id=card.pk, seconds=10, fidelity="measured")
+    housekeep()
+    assert (now() - Sample.objects.get().at).days == 5
 
 
 def test_log_text_is_kept_for_its_time():

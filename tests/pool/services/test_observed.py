@@ -1,10 +1,13 @@
 """Reports that repeat, come late, out of order or half done: nothing leaks, nothing doubles."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 
 from nodeagent.protocol.report import FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
+from pool.clock import now
 from pool.cycle.round import run_rounds
 from pool.errors import PoolError
 from pool.events import SYSTEM
@@ -63,6 +66,18 @@ def test_a_job_that_starts_and_ends_between_reports_passes_every_state(place):
     place.node.finish(work, code=3, reason=ExitReason.OWN_ERROR)
     place.node.tell()
     assert (seen(work).state, work.exit_code, work.exit_reason) == ("failed", 3, "own_error")
+    free(place)
+
+
+def test_a_moment_that_no_calendar_has_is_taken_as_long_ago(place):
+    work = place.submit()
+    place.node.pull()
+    place.node.finish(work)
+    ((uid, one),) = place.node.work.items()
+    place.node.work = {uid: msgspec.structs.replace(one, started_at=-1e18, ended_at=-1e17)}
+    place.node.tell()
+    assert seen(work).state == "succeeded"
+    assert work.attempts.get().started_at < now() - timedelta(days=365)
     free(place)
 
 

@@ -1,5 +1,6 @@
 """Measured values and log text: taken once, at their own moments and offsets."""
 
+import msgspec
 import pytest
 
 from nodeagent.protocol.samples import LogBatch, LogChunk, Reading, SampleBatch
@@ -56,6 +57,15 @@ def test_readings_of_cards_of_other_nodes_are_left_out(node):
     other = rows.node()
     assert samples_take(node=node, batch=batch(other.cards.get().uuid, 1)) == 0
     assert not Sample.objects.exists()
+
+
+@pytest.mark.parametrize("off", [-90_000.0, 400.0, 1e18, -1e18])
+def test_readings_of_moments_that_cannot_be_are_left_out(node, off):
+    told = batch(node.cards.get().uuid, 1)
+    wrong = msgspec.structs.replace(told.readings[0], at=told.sent_at + off)
+    mixed = msgspec.structs.replace(told, readings=(wrong, *told.readings))
+    assert samples_take(node=node, batch=mixed) == 1
+    assert (now() - Sample.objects.get().at).total_seconds() == pytest.approx(10, abs=5)
 
 
 def test_a_batch_is_a_heartbeat_even_when_it_is_a_repeat(node):
