@@ -8,7 +8,7 @@ from billing.services.quotes import quote
 from pool.models import Partition, Project, Request, TemplateVersion
 from pool.rules.needs import Need, changed, from_mapping, merged
 from pool.rules.problems import Problems
-from pool.selectors.offers import PlacedOption, options_for
+from pool.selectors.offers import options_for
 from pool.selectors.partitions import partitions_of
 
 
@@ -25,7 +25,7 @@ def weights_for(
 
     Of the ways to meet the need the dearest counts, so that nobody passes a limit of the policy by
     the choice of a place. What has no price costs nothing. Nothing is weighed where the words are
-    wrong: the service refuses them.
+    wrong or nothing holds it: the service refuses that, and an unknown weight needs its step.
     """
     try:
         need = merged(from_mapping(version.need), overrides)
@@ -35,14 +35,9 @@ def weights_for(
     time = seconds or version.default_seconds
     if not isinstance(time, int) or not isinstance(copies, int) or time < 1 or copies < 1:
         return {}
-    options = options_for(need=need, partitions=chosen, unlimited_modes=version.unlimited_modes)
-    costs = [
-        _cost(one, project=project, version=version, need=need, seconds=time)
-        for one in options
-        if one.holds(need)
-    ]
-    most = math.ceil(max(costs, default=0) * copies)
-    return {"cost": most}
+    places = _places(need, chosen, version)
+    costs = [_cost(one, project, version, need, seconds=time) for one in places]
+    return {"cost": math.ceil(max(costs) * copies)} if costs else {}
 
 
 def weights_of_change(*, request: Request, changes: Mapping[str, Any]) -> dict[str, float]:
@@ -65,15 +60,31 @@ def weights_of_change(*, request: Request, changes: Mapping[str, Any]) -> dict[s
     )
 
 
+Place = tuple[Partition, str, str, int]
+"""Where it may run: partition, kind of card, its mode, and one part in millionths of a card."""
+
+
+def _places(need: Need, chosen: list[Partition], version: TemplateVersion) -> list[Place]:
+    """All ways to meet the need; work without a card may run wherever there are cards."""
+    if need.parts == 0:
+        return [(one, "", "", 0) for one in chosen]
+    options = options_for(need=need, partitions=chosen, unlimited_modes=version.unlimited_modes)
+    holding = (one for one in options if one.holds(need))
+    return [
+        (one.partition, one.option.label, one.option.mode, one.option.card_micro) for one in holding
+    ]
+
+
 def _cost(
-    one: PlacedOption, *, project: Project, version: TemplateVersion, need: Need, seconds: int
+    place: Place, project: Project, version: TemplateVersion, need: Need, *, seconds: int
 ) -> float:
+    partition, label, mode, micro = place
     said = quote(
         project=project,
-        partition=one.partition,
-        card_model=one.option.label,
-        mode=one.option.mode,
-        equivalents_micro=one.option.card_micro,
+        partition=partition,
+        card_model=label,
+        mode=mode,
+        equivalents_micro=micro,
         seconds=seconds,
         cpu_milli=need.cpu_milli or 0,
         ram_mib=need.ram_mib or 0,
