@@ -255,7 +255,10 @@ class Agent:
         modes = await self.driver.modes()
         present = self.executor.seen(await self.driver.slices(), wish)
         records = list(self.runner.records.values())
-        work = [WorkSeen(r.attempt, r.state, r.slices, r.clean) for r in records]
+        work = [
+            WorkSeen(r.attempt, r.state, r.slices, r.clean, r.claimed or r.ended_at is not None)
+            for r in records
+        ]
         work += [WorkSeen(old.attempt, old.state, (), True) for old in self._buried()]
         may_start = self.wish.whole and not self.draining
         return Found(slices=present, work=tuple(work), modes=modes, may_start=may_start)
@@ -347,13 +350,15 @@ class Agent:
 
     async def _hand_in(self) -> None:
         """Oldest first; what is not taken waits for the next time."""
-        with contextlib.suppress(CutOff):
+        try:
             while self._welcome.is_set() and (batch := self.telemetry.oldest()) is not None:
                 try:
                     await self.link.samples(batch)
                 except NotTaken as failure:
                     log.warning("%s: readings are lost, the portal refuses: %s", self.name, failure)
                 self.telemetry.handed_in(batch)
+        except CutOff as failure:
+            self.enrolment.refused(failure)
 
 
 async def pause_kept(event: asyncio.Event, seconds: float) -> None:

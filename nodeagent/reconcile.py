@@ -19,12 +19,16 @@ ENDED = frozenset({WorkFound.EXITED, WorkFound.REFUSED})
 
 @dataclass(frozen=True)
 class WorkSeen:
-    """An attempt as far as the steps depend on it. It uses its slices until it is clean."""
+    """An attempt as far as the steps depend on it. It uses its slices until it is clean.
+
+    One that is accepted and not `begun` has no shim yet that took it: it may be started again.
+    """
 
     attempt: str
     state: WorkFound
     slices: tuple[str, ...]
     clean: bool
+    begun: bool = True
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,9 @@ def _cleans(found: Found) -> Iterator[Step]:
             yield Step(StepKind.CLEAN, work.attempt)
 
 
-def _used(found: Found) -> frozenset[str]:
-    return frozenset(uid for work in found.work if not work.clean for uid in work.slices)
+def _used(found: Found, but: str = "") -> frozenset[str]:
+    others = [work for work in found.work if not work.clean and work.attempt != but]
+    return frozenset(uid for work in others for uid in work.slices)
 
 
 def _deletes(wish: Desired, found: Found) -> Iterator[Step]:
@@ -120,12 +125,12 @@ def _in_the_way(wanted: WantedSlice, other: FoundSlice, wish: Desired) -> bool:
 def _starts(wish: Desired, found: Found) -> Iterator[Step]:
     if wish.drain or not found.may_start:
         return
-    known = {work.attempt for work in found.work}
+    known = {work.attempt for work in found.work if work.begun}
     states = (SliceFound.READY, SliceFound.FAILED)
     settled = frozenset(one.uid for one in found.slices if one.state in states)
-    used = _used(found)
     for work in sorted(wish.work, key=lambda w: w.attempt):
         new = work.wanted == WorkWanted.RUN and work.attempt not in known
+        used = _used(found, but=work.attempt) if new else frozenset()
         if new and settled.issuperset(work.slices) and used.isdisjoint(work.slices):
             yield Step(StepKind.START_WORK, work.attempt)
 

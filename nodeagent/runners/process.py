@@ -89,6 +89,8 @@ class ProcessRunner:
         if records.claim_for_end(record):
             reason = ExitReason.START_FAILED
             records.end(record, reason, code=None, message=why, refused=True)
+        else:
+            self._take_up(record)
         self.changed()
 
     async def stop(self, attempt: str, reason: ExitReason, grace_s: float) -> None:
@@ -102,7 +104,7 @@ class ProcessRunner:
             records.end(record, reason, code=None, message="never started", refused=False)
             self.changed()
             return
-        records.refresh(record)
+        self._take_up(record)
         disk.write_whole(record.folder / "stop", f"{reason} {grace_s}".encode())
         watch = self._watches.get(attempt)
         if watch is not None and watch.signal(signal.SIGTERM):
@@ -196,6 +198,13 @@ class ProcessRunner:
         records.accept(record)
         self.records[record.attempt] = record
         return record
+
+    def _take_up(self, record: Record) -> None:
+        """Look after an attempt whose shim took it later than we looked: an earlier agent's."""
+        records.refresh(record)
+        lives = record.claimed and record.ended_at is None
+        if lives and record.attempt not in self._watches:
+            self._watch(record, None)
 
     def _watch(self, record: Record, child: int | None, words: int | None = None) -> Watch:
         def on_change() -> None:
