@@ -63,13 +63,16 @@ def commit(made: Plan) -> Done:
 
 
 def _over(workload: int, refused: QuotaExceeded) -> Explanation:
-    """Why it waits when a limit refused it that the planner does not count."""
+    """Why it waits when a limit refused it that the planner does not count.
+
+    It names the level of the limit only: people know no keys of rows.
+    """
     told = refused.detail
     short = Shortage(
         unit=str(told["unit"]),
         needed=int(told["asked"]),
         free=max(0, int(told["limit"]) - int(told["held"])),
-        where=str(told["tenant"]),
+        where=str(told["tenant"]).partition(":")[0],
     )
     return Explanation(workload=workload, reason=Reason.QUOTA, level=Level.RULE, shortage=short)
 

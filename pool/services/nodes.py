@@ -20,7 +20,7 @@ from pool.models.cards import Card
 from pool.models.nodes import JoinToken, Node
 from pool.services.alerts import alert_resolve
 from pool.services.moves import locked, move
-from pool.services.observed import node_died, node_seen
+from pool.services.observed import actor_of, node_died, node_seen
 from pool.services.placements import node_wish
 from pool.services.slices import slices_retired
 from pool.wake import round_wanted
@@ -100,7 +100,7 @@ def node_join(*, join: Join) -> Joined:
     node.credential_issued_at = now()
     node.save()
     JoinToken.objects.filter(pk=token.pk).update(used_at=now(), used_by=node)
-    actor = node_actor(node)
+    actor = actor_of(node)
     record(EventKind.NODE_JOINED, node, actor=actor, name=node.name, token=token.uid)
     return Joined(node=node.uid, credential=plain)
 
@@ -117,11 +117,6 @@ def _may_join(token: JoinToken, known: Node | None) -> None:
         raise NodeRefused(why=_("a node of that name was retired"))
     if not token.node_name:
         raise NodeRefused(why=_("another node has that name already"))
-
-
-def node_actor(node: Node) -> Actor:
-    """The node itself, as the one who acted."""
-    return Actor("node", node.uid, node.name)
 
 
 @transaction.atomic
@@ -208,6 +203,6 @@ def _admin_move(node: Node, then: NodeState, actor: Actor, reason: str) -> Node:
 
 def node_hello(*, node: Node, hello: Hello) -> Welcome:
     """First words after each start of an agent; see `observed.node_seen`."""
-    welcome = node_seen(node=node, hello=hello, actor=node_actor(node))
+    welcome = node_seen(node=node, hello=hello, actor=actor_of(node))
     wake_node(node.uid)
     return welcome

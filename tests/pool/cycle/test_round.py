@@ -107,6 +107,7 @@ def test_work_refused_by_a_limit_the_planner_does_not_count_keeps_no_room_from_o
     second.refresh_from_db()
     assert (first.state, second.state) == ("queued", "placed")
     assert first.waits["reason"] == "quota"
+    assert first.waits["shortage"]["where"] == "project"
     assert first.waits["shortage"]["unit"] == "workloads"
 
 
