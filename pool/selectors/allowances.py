@@ -1,7 +1,7 @@
 """Whether work needs to ask anybody: what a project's standing allowance says to it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import Q, Sum
 
@@ -13,7 +13,7 @@ from pool.models.tenants import Project
 from pool.models.workloads import Workload
 from pool.rules.needs import Need
 from pool.rules.quotas import Allowance, allowance_says
-from pool.selectors.offers import PlacedOption
+from pool.selectors.offers import PlacedOption, host_of
 
 RESUMABLE = (WorkloadState.STOPPED, WorkloadState.RECLAIMED)
 LIVE = sorted(WORKLOAD.live - set(RESUMABLE))
@@ -43,6 +43,8 @@ def allowance_judged(
 ) -> Judged:
     """What the allowances of the project in these partitions say to one piece of work.
 
+    An allowance of cards brings their part of the machine: whoever wants more of it asks.
+
     Two queries. The numbers are true for the caller's transaction; a caller who acts on them holds
     the project's row.
     """
@@ -50,8 +52,11 @@ def allowance_judged(
         asks = {(p.pk, ""): (p, need.cpu_milli or 0) for p in partitions}
         unit = QuotaUnit.CPU_MILLI
     else:
+        options = [one for one in options if one.holds(need)]
         asks = _least(need, options)
         unit = QuotaUnit.CARDS_MICRO
+        if beyond := _beyond_the_host(need, options):
+            return beyond
     rows = Quota.objects.filter(
         project=project, user=None, kind=QuotaKind.ALLOWANCE, unit=unit, partition__in=_ids(asks)
     )
@@ -71,6 +76,18 @@ def allowance_judged(
         limit=limit, used=used, asked=asked, seconds=seconds, when_full=when_full
     )
     return Judged(answer, chosen, unit, asked, used, limit)
+
+
+def _beyond_the_host(need: Need, options: list[PlacedOption]) -> Judged | None:
+    """What is wanted of a machine beyond the part that comes with the cards; None when nothing."""
+    said = (need.cpu_milli, need.ram_mib, need.disk_mib)
+    units = (QuotaUnit.CPU_MILLI, QuotaUnit.RAM_MIB, QuotaUnit.DISK_MIB)
+    unsaid = replace(need, cpu_milli=None, ram_mib=None, disk_mib=None)
+    shares = host_of(need=unsaid, options=options, pick=max)
+    for unit, asked, share in zip(units, said, shares, strict=True):
+        if options and asked is not None and asked > share:
+            return Judged(Allowance.BEYOND, unit=unit, asked=asked, limit=share)
+    return None
 
 
 def _row(named: dict[tuple[int, str], int], key: tuple[int, str]) -> str:

@@ -68,6 +68,16 @@ def test_a_need_beyond_the_allowance_asks(world):
     assert workload.state == "awaiting_approval"
 
 
+@pytest.mark.parametrize(
+    "host", [{"cpu_milli": 16_001}, {"ram_mib": 131_073}, {"disk_mib": 1_024_001}]
+)
+def test_more_of_the_machine_than_comes_with_the_card_asks(world, host):
+    make.allowance(world.project, world.partition, 8)
+    assert submit(world, world.whole, need=host).state == "awaiting_approval"
+    least = {name: amount - 1 for name, amount in host.items()}
+    assert submit(world, world.whole, need=least).state == "queued"
+
+
 def test_long_work_beside_a_full_allowance_asks_and_short_work_waits_its_turn(world):
     make.allowance(world.project, world.partition, 1)
     assert submit(world, world.whole).state == "queued"
