@@ -2,9 +2,8 @@
 
 from django.db.models import Q, QuerySet
 
-from pool.lifecycle.roles import QuotaKind, Role
+from pool.lifecycle.roles import Role
 from pool.models.quotas import Quota
-from pool.models.tenants import Project
 from pool.selectors.memberships import Standing
 
 
@@ -18,19 +17,3 @@ def quota_list(*, standing: Standing) -> QuerySet[Quota]:
         above = Q(organization__projects__in=standing.in_projects(*Role))
         rows = rows.filter(standing.spends() | inside | above).distinct()
     return rows.order_by("organization", "project", "user", "partition", "card_model", "unit")
-
-
-def quotas_of(*, project: Project) -> QuerySet[Quota]:
-    """Rows that bind a project: its own and its organization's; people's rows are left out."""
-    return (
-        Quota.objects.filter(
-            Q(project=project, user=None) | Q(organization=project.organization_id)
-        )
-        .select_related("organization", "project", "partition")
-        .order_by("partition", "card_model", "unit", "kind")
-    )
-
-
-def allowances_of(*, project: Project) -> QuerySet[Quota]:
-    """What needs no request in the project."""
-    return quotas_of(project=project).filter(kind=QuotaKind.ALLOWANCE)

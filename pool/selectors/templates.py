@@ -3,7 +3,7 @@
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from pool.lifecycle.roles import Role
-from pool.models.templates import Template, TemplateVersion
+from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.selectors.memberships import Standing
 
@@ -29,9 +29,3 @@ def usable_templates(
         common = Q(template__organization=None)
         rows = rows.filter(common | Q(template__organization=project.organization_id))
     return list(rows)
-
-
-def template_list(*, standing: Standing) -> QuerySet[Template]:
-    """Every template the person may know of, whatever its state."""
-    versions = template_versions(standing=standing)
-    return Template.objects.filter(pk__in=versions.values("template")).prefetch_related("versions")

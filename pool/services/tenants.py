@@ -13,11 +13,9 @@ from pool.models.tenants import Organization, Project, TrustGroup
 from pool.rules.problems import Problem
 from pool.rules.problems import marked as _
 from pool.rules.tenants import currency_problem, slug_problem, title_problem
+from pool.selectors.desired import UIDS_OF_A_PROJECT
 from pool.services.refusals import refuse
 from pool.wake import round_wanted
-
-UIDS_OF_A_PROJECT = 10_000
-"""How many Unix accounts a project has to itself."""
 
 
 @transaction.atomic

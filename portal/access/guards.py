@@ -6,7 +6,7 @@ from django.db.models import Model, QuerySet
 
 from pool.errors import Forbidden, NotYours
 from pool.lifecycle.roles import Role
-from pool.models import Membership, Organization, Project, Request, User, Workload
+from pool.models import Organization, Project, Request, Workload
 from pool.selectors.memberships import Standing
 from portal.access.roles import MAY, Verb, allowed
 
@@ -96,13 +96,3 @@ def _others(standing: Standing, thing: Any) -> bool:
     if isinstance(thing, Request):
         return thing.requester_id != standing.user
     return False
-
-
-def shares_organization(standing: Standing, user: User) -> bool:
-    """Whether the person administers an organization in which the other one has a role."""
-    if standing.platform:
-        return True
-    mine = standing.in_organizations(Role.ORG_ADMIN)
-    rows = Membership.objects.filter(user=user)
-    direct = rows.filter(organization__in=mine)
-    return (direct | rows.filter(project__organization__in=mine)).exists()
