@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -89,8 +90,13 @@ class RunningStack:
             return {"code": 0}
 
     def healthy_again(self, *, seconds: float = 60.0) -> None:
-        """Wait until every part is well."""
-        until(lambda: self.health()["code"] == 200, seconds=seconds, what="/healthz is 200")
+        """Wait until every part is well by a look taken after this call (one is kept for 1 s)."""
+        asked = time.monotonic()
+        until(
+            lambda: self.health()["code"] == 200 and time.monotonic() - asked > 1.5,
+            seconds=seconds,
+            what="/healthz is 200",
+        )
 
     def below(self) -> list[int]:
         """Every live process of it."""
