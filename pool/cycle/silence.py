@@ -24,6 +24,7 @@ from pool.services.moves import locked, move
 from pool.wake import round_wanted
 
 HEARD = (
+    NodeState.JOINING,
     NodeState.OBSERVED,
     NodeState.READY,
     NodeState.CORDONED,

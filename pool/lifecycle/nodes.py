@@ -34,7 +34,7 @@ NODE = Lifecycle(
         N.RETIRED: frozenset(),
     },
     passing={
-        N.JOINING: "60 s from the first hello, then silent",
+        N.JOINING: "GPUPOOL_NODE_SILENT_SECONDS without a hello, then silent",
         N.DRAINING: "until nothing runs there; shown with its age",
         N.SILENT: "until it answers, or is fenced or confirmed dead",
     },
