@@ -11,10 +11,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from pool.errors import NotYours
+from pool.errors import Forbidden, NotYours
 from pool.events import Actor
 from pool.models import User
 from pool.selectors.memberships import Standing, standing
+from portal.access.guards import may
+from portal.access.roles import Verb
 from portal.api.authentication import actor_of, caller
 from portal.api.fields import Filters, Given, Nothing
 from portal.api.idempotency import once
@@ -89,6 +91,15 @@ class Door(viewsets.GenericViewSet[Any]):
         if found is None:
             raise NotYours
         return found
+
+    def allow(self, verb: Verb, place: Any = None) -> None:
+        """Pass, or refuse what the caller's role at a place that they know of does not allow.
+
+        Raises:
+            Forbidden: it does not; without a place a role on the platform is needed.
+        """
+        if not may(self.standing, verb, place):
+            raise Forbidden
 
     def taken(self) -> dict[str, Any]:
         """What the caller says in the body, checked by the serializer of this action."""

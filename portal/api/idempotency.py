@@ -3,13 +3,13 @@
 The answer is stored in the transaction that does the work: either both are there or neither.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Any
 
 from django.db import connection, transaction
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework.exceptions import ValidationError
@@ -116,9 +116,13 @@ def _locked(
 
 
 def _fingerprint(request: Request) -> str:
-    """Address and body, so that a key cannot answer for another call."""
+    """Address and body, so that a key cannot answer for another call.
+
+    Keyed, as a body may hold a password, which a plain hash would let one guess.
+    """
     body = json.dumps(request.data, sort_keys=True, default=str)
-    return hashlib.sha256(f"{request.get_full_path()}\n{body}".encode()).hexdigest()
+    call = f"{request.get_full_path()}\n{body}"
+    return salted_hmac("idempotent call", call, algorithm="sha256").hexdigest()
 
 
 def _plain(data: Any, told_once: Collection[str]) -> Any:

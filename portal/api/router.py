@@ -19,6 +19,7 @@ from portal.api.v1.templates import TemplateDoor
 from portal.api.v1.tenants import OrganizationDoor, ProjectDoor
 from portal.api.v1.tokens import TokenDoor
 from portal.api.v1.usage import UsageDoor
+from portal.api.v1.users import UserDoor
 from portal.api.v1.whoami import WhoamiDoor
 from portal.api.v1.workloads import WorkloadDoor
 
@@ -44,6 +45,7 @@ for noun, door in (
     ("templates", TemplateDoor),
     ("tokens", TokenDoor),
     ("usage", UsageDoor),
+    ("users", UserDoor),
     ("whoami", WhoamiDoor),
     ("workloads", WorkloadDoor),
 ):

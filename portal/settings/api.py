@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from billing.rating.tariffs import Unit
+from nodeagent.protocol.vocabulary import WorkloadKind
+from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit, Role
+
 REST_FRAMEWORK: dict[str, Any] = {
     "EXCEPTION_HANDLER": "portal.api.errors.envelope",
     "DEFAULT_PAGINATION_CLASS": "portal.api.pagination.Pages",
@@ -31,4 +35,14 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     "SORT_OPERATIONS": True,
+    # Names of choices that several nouns have stay the same whatever noun is added.
+    "ENUM_NAME_OVERRIDES": {
+        "KindEnum": [one.value for one in WorkloadKind],
+        "PriorityEnum": [one.value for one in Priority],
+        "QuotaKindEnum": [one.value for one in QuotaKind],
+        "QuotaUnitEnum": [one.value for one in QuotaUnit],
+        "RoleEnum": [one.value for one in Role],
+        "TemplatePriorityEnum": ["high", "normal", "low", "scavenger"],
+        "UnitEnum": [one.value for one in Unit],
+    },
 }

@@ -2,15 +2,59 @@
 
 from collections.abc import Iterable
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from pool.models import Lease, Partition, Project, TemplateVersion
+from pool.models import Lease, Organization, Partition, Project, TemplateVersion, User
 from pool.selectors.leases import lease_list
 from pool.selectors.memberships import Standing
-from pool.selectors.partitions import partitions_of
+from pool.selectors.partitions import partition_list, partitions_of
 from pool.selectors.templates import template_versions
-from pool.selectors.tenants import project_list
+from pool.selectors.tenants import organization_list, project_list
+
+
+def organization_named(standing: Standing, slug: str) -> Organization:
+    """The organization.
+
+    Raises:
+        ValidationError: there is none, or the caller does not belong to it.
+    """
+    found = organization_list(standing=standing).filter(slug=slug).first()
+    if found is None:
+        raise ValidationError({"organization": [_("No such organization.")]})
+    return found
+
+
+def person_named(standing: Standing, organization: Organization | None, name: str) -> User:
+    """The person with that user name, among those who hold a role in the organization already.
+
+    A platform admin may name anybody; to all others people outside are unknown.
+
+    Raises:
+        ValidationError: there is none.
+    """
+    rows = User.objects.filter(username=name)
+    if not standing.platform:
+        inside = Q(memberships__organization=organization)
+        inside |= Q(memberships__project__organization=organization)
+        rows = rows.filter(inside) if organization is not None else rows.none()
+    found = rows.first()
+    if found is None:
+        raise ValidationError({"user": [_("No such person.")]})
+    return found
+
+
+def partition_named(standing: Standing, slug: str) -> Partition:
+    """The partition, as far as the caller may use it.
+
+    Raises:
+        ValidationError: there is none.
+    """
+    found = partition_list(standing=standing).filter(slug=slug).first()
+    if found is None:
+        raise ValidationError({"partition": [_("No such partition.")]})
+    return found
 
 
 def project_named(standing: Standing, slug: str) -> Project:

@@ -4,11 +4,22 @@ from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework import serializers
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from pool.models import Organization, Project
 from pool.selectors.tenants import organization_list, project_list
+from pool.services.tenants import (
+    organization_create,
+    project_create,
+    project_resume,
+    project_suspend,
+)
+from portal.access.roles import Verb
 from portal.api.door import Listed
-from portal.api.fields import Filters
+from portal.api.fields import Filters, Given, Nothing
+from portal.api.v1.references import organization_named
 
 
 class OrganizationOut(serializers.ModelSerializer[Organization]):
@@ -39,6 +50,30 @@ class ProjectOut(serializers.ModelSerializer[Project]):
         ]
 
 
+class OrganizationIn(Given):
+    """A new organization. Its zone and currency rule its bills."""
+
+    slug = serializers.CharField(max_length=63)
+    name = serializers.CharField(max_length=120)
+    zone = serializers.CharField(max_length=64, required=False)
+    currency = serializers.CharField(max_length=3, required=False)
+
+
+class ProjectIn(Given):
+    """A new project of an organization."""
+
+    organization = serializers.SlugField(max_length=63)
+    slug = serializers.CharField(max_length=63)
+    name = serializers.CharField(max_length=120)
+    cost_centre = serializers.CharField(max_length=63, required=False, allow_blank=True)
+
+
+class SuspendIn(Given):
+    """Why nothing new may start; the people of the project read it."""
+
+    reason = serializers.CharField(max_length=200)
+
+
 class SlugFilters(Filters):
     """By name in addresses."""
 
@@ -52,23 +87,32 @@ class ProjectFilters(SlugFilters):
 
 
 class OrganizationDoor(Listed):
-    """Organizations that the caller belongs to."""
+    """Organizations that the caller belongs to; a platform admin makes new ones."""
 
     serializer_class = OrganizationOut
     filters = SlugFilters
     queryset = Organization.objects.none()
+    takes = {"create": OrganizationIn}
+    gives = {"create": (201, OrganizationOut)}
 
     def rows(self) -> QuerySet[Organization]:
         """The caller's own."""
         return organization_list(standing=self.standing)
 
+    def create(self, request: Request) -> Response:
+        """A new organization, without projects or people."""
+        self.allow(Verb.ORGANIZATION_MANAGE)
+        return self.said(organization_create(actor=self.actor, **self.taken()))
+
 
 class ProjectDoor(Listed):
-    """Projects whose work the caller may read."""
+    """Projects whose work the caller may read; admins make, suspend and resume them."""
 
     serializer_class = ProjectOut
     filters = ProjectFilters
     queryset = Project.objects.none()
+    takes = {"create": ProjectIn, "suspend": SuspendIn, "resume": Nothing}
+    gives = {"create": (201, ProjectOut)}
 
     def rows(self) -> QuerySet[Project]:
         """The caller's own."""
@@ -79,3 +123,28 @@ class ProjectDoor(Listed):
         if "organization" in asked:
             rows = rows.filter(organization__slug=asked.pop("organization"))
         return rows.filter(**asked)
+
+    def create(self, request: Request) -> Response:
+        """A new project, with a trust group of its own."""
+        given = self.taken()
+        organization = organization_named(self.standing, given.pop("organization"))
+        self.allow(Verb.PROJECT_MANAGE, organization)
+        return self.said(project_create(organization=organization, actor=self.actor, **given))
+
+    @action(detail=True, methods=["post"])
+    def suspend(self, request: Request, uid: str) -> Response:
+        """Nothing new starts in the project; what runs goes on."""
+        project = self._managed()
+        return self.said(project_suspend(project=project, actor=self.actor, **self.taken()))
+
+    @action(detail=True, methods=["post"])
+    def resume(self, request: Request, uid: str) -> Response:
+        """Work may start again."""
+        project = self._managed()
+        self.taken()
+        return self.said(project_resume(project=project, actor=self.actor))
+
+    def _managed(self) -> Project:
+        project: Project = self.one()
+        self.allow(Verb.PROJECT_MANAGE, project)
+        return project

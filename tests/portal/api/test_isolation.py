@@ -18,6 +18,7 @@ WORK = INSIDE - {"billing_reader"}
 RUN = WORK - {"viewer"}
 LEAD = RUN - {"member"}
 ADMIN = frozenset({"platform_admin"})
+ORGANIZATION = ADMIN | {"org_admin"}
 
 SEES: dict[str, frozenset[str]] = {
     "alerts": WORK,
@@ -38,6 +39,7 @@ SEES: dict[str, frozenset[str]] = {
     "templates": ALL,
     "tokens": frozenset({"member"}),
     "usage": INSIDE,
+    "users": ORGANIZATION,
     "workloads": WORK,
 }
 """Who may read one row of `own` by its address."""
@@ -50,6 +52,8 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("join-tokens", "create"): ADMIN,
     ("leases", "extend"): RUN,
     ("leases", "give_back"): LEAD | {"member"},
+    ("memberships", "create"): LEAD,
+    ("memberships", "destroy"): LEAD,
     ("nodes", "adopt"): ADMIN,
     ("nodes", "cordon"): ADMIN,
     ("nodes", "drain"): ADMIN,
@@ -57,7 +61,14 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("nodes", "retire"): ADMIN,
     ("nodes", "revoke_credential"): ADMIN,
     ("nodes", "uncordon"): ADMIN,
+    ("organizations", "create"): ADMIN,
+    ("partitions", "create"): ADMIN,
+    ("partitions", "partial_update"): ADMIN,
     ("prices", "create"): ADMIN,
+    ("projects", "create"): ORGANIZATION,
+    ("projects", "resume"): ORGANIZATION,
+    ("projects", "suspend"): ORGANIZATION,
+    ("quotas", "create"): ORGANIZATION,
     ("requests", "approve"): LEAD,
     ("requests", "ask_back"): LEAD,
     ("requests", "comment"): RUN,
@@ -67,8 +78,15 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("requests", "reject"): LEAD,
     ("requests", "submit"): frozenset({"member"}),
     ("requests", "withdraw"): RUN,
+    ("templates", "activate"): ADMIN,
+    ("templates", "create"): ORGANIZATION,
+    ("templates", "deactivate"): ADMIN,
+    ("templates", "versions"): ADMIN,
     ("tokens", "create"): ALL,
     ("tokens", "destroy"): frozenset({"member"}),
+    ("users", "create"): ORGANIZATION,
+    ("users", "disable"): ORGANIZATION,
+    ("users", "enable"): ORGANIZATION,
     ("workloads", "attempts"): WORK,
     ("workloads", "cancel"): RUN,
     ("workloads", "create"): RUN,
@@ -84,10 +102,33 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
 BODIES = {
     ("nodes", "confirm_dead"): {"reason": "burnt"},
     ("leases", "extend"): {"seconds": 3600},
+    ("memberships", "create"): {"user": "vision-viewer", "role": "member", "project": "vision"},
+    ("organizations", "create"): {"slug": "new", "name": "New"},
+    ("partitions", "create"): {"slug": "new", "name": "New", "selector": {}, "modes": ["whole"]},
+    ("partitions", "partial_update"): {"name": "Other"},
+    ("prices", "create"): {"partition": "a100", "rate_micro": 1, "currency": "EUR"},
+    ("projects", "create"): {"organization": "vision-org", "slug": "new", "name": "New"},
+    ("projects", "suspend"): {"reason": "unpaid"},
+    ("quotas", "create"): {
+        "project": "vision",
+        "partition": "a100",
+        "unit": "cards_micro",
+        "kind": "allowance",
+        "limit": 1,
+    },
     ("requests", "ask_back"): {"reason": "why?"},
     ("requests", "comment"): {"text": "hello"},
     ("requests", "reject"): {"reason": "no"},
+    ("templates", "create"): {
+        "organization": "vision-org",
+        "slug": "new",
+        "name": "New",
+        "need": {"whole": True},
+    },
+    ("templates", "deactivate"): {"reason": "old"},
+    ("templates", "versions"): {"max_seconds": 86_400},
     ("tokens", "create"): {"name": "another"},
+    ("users", "create"): {"username": "new", "project": "vision"},
 }
 UNADDRESSED = frozenset({"whoami", "samples"})
 """Nouns without rows of their own address; they are tried below by name."""
@@ -130,6 +171,7 @@ def address_of(world, tenant, noun):
         "slices": tenant.slice,
         "templates": world.version.template,
         "usage": tenant.usage,
+        "users": tenant.owner,
         "workloads": tenant.workload,
     }
     return str(tenant.event_id) if noun == "events" else named[noun].uid
@@ -141,8 +183,6 @@ def body_of(world, noun, action):
         return world.job()
     if (noun, action) == ("requests", "create"):
         return {"project": "vision", "template": world.version.template.slug, **HOUR}
-    if (noun, action) == ("prices", "create"):
-        return {"partition": "a100", "rate_micro": 1, "currency": "EUR"}
     return BODIES.get((noun, action), {})
 
 

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.access.tokens import token_find
+from tests import rows
 from tests.portal.api.test_isolation import LISTED, ROWS, address_of
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "queries.json"
@@ -31,6 +32,7 @@ def grown(world) -> None:
     """More of everything, in the tenant that is looked at."""
     own = world.own
     for _ in range(5):
+        rows.member(own.project)
         own.work()
         own.asked()
         own.leased()
@@ -67,6 +69,8 @@ def admin(world, noun):
     """Who may read the noun."""
     if noun == "join-tokens":
         return world.admin
+    if noun == "users":
+        return world.by("org_admin")
     return world.by("lead" if noun == "events" else "member")
 
 
