@@ -90,13 +90,18 @@ class RunningStack:
             return {"code": 0}
 
     def healthy_again(self, *, seconds: float = 60.0) -> None:
-        """Wait until every part is well by a look taken after this call (one is kept for 1 s)."""
+        """Wait until every part is well by a look that began after this call.
+
+        A look is kept for 1 s after its end and takes up to 4 s when parts do not answer: only a
+        question put later than both together is surely not answered by an older one.
+        """
         asked = time.monotonic()
-        until(
-            lambda: self.health()["code"] == 200 and time.monotonic() - asked > 1.5,
-            seconds=seconds,
-            what="/healthz is 200",
-        )
+
+        def well() -> bool:
+            late_enough = time.monotonic() - asked > 5.0
+            return self.health()["code"] == 200 and late_enough
+
+        until(well, seconds=seconds, what="/healthz is 200")
 
     def below(self) -> list[int]:
         """Every live process of it."""
