@@ -6,13 +6,14 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.core.exceptions import ValidationError as ModelInvalid
-from django.db import DataError, OperationalError
+from django.db import DataError, IntegrityError, OperationalError
 from django.http import Http404, HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
+from psycopg.errors import UniqueViolation
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from pool.errors import PoolError
+from pool.errors import PoolError, Stale
 from pool.events import request_id
 
 log = logging.getLogger("portal.api")
@@ -91,6 +92,9 @@ def _known(exc: Exception) -> Exception:
         return exceptions.ValidationError(said)
     if isinstance(exc, RequestDataTooBig):
         return TooLarge(0)
+    if isinstance(exc, IntegrityError) and isinstance(exc.__cause__, UniqueViolation):
+        # Two callers made the same thing at once; this one came second, and nothing was written.
+        return Stale()
     if isinstance(exc, DataError):
         return exceptions.ValidationError({"detail": [_("A value is out of range.")]})
     return exc
