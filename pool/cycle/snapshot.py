@@ -1,8 +1,8 @@
-"""Look: the whole pool at one instant, as the planner reads it; eleven queries at any size."""
+"""Look: the whole pool at one instant, as the planner reads it; twelve queries at any size."""
 
 from datetime import datetime
 
-from pool.cycle import demand, supply
+from pool.cycle import demand, mix, supply
 from pool.scheduling.model import Snapshot
 
 
@@ -26,4 +26,5 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
         running=running,
         quotas=demand.quotas(),
         promises=demand.promises(at),
+        demand=mix.recent(),
     )

@@ -69,10 +69,10 @@ WHERE h.slice_id IS NULL AND upper_inf(h.held)
 Row = tuple[Any, ...]
 
 
-def rows_of(query: str) -> list[Row]:
+def rows_of(query: str, given: Mapping[str, Any] | None = None) -> list[Row]:
     """Every row of one query."""
     with connection.cursor() as cursor:
-        cursor.execute(query)
+        cursor.execute(query, given)
         found: list[Row] = cursor.fetchall()
     return found
 

@@ -301,12 +301,12 @@ def lease_of(into, copies):
     )
 
 
-def test_a_round_reads_the_pool_in_eleven_queries(node, django_assert_num_queries):
+def test_a_round_reads_the_pool_in_twelve_queries(node, django_assert_num_queries):
     rows.node(cards=4)
     for _ in range(5):
         rows.workload()
     commit(Plan(placed=planned().placed[:3]))
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         snapshot = take(now())
     assert len(snapshot.cards) == 5
     assert len(snapshot.running) == 3
