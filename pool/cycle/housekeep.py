@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import connection
 
 from pool.clock import now
+from pool.cycle.fairness import fairness_count
 from pool.cycle.round import only_one
 from pool.lifecycle.workloads import AttemptState
 from pool.locks import HOUSEKEEP
@@ -26,10 +27,11 @@ LOG_DAYS = 90
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What one run made and dropped."""
+    """What one run made and dropped; `shares` counts the projects that used anything lately."""
 
     days_dropped: int = 0
     log_pieces: int = 0
+    shares: int = 0
 
 
 def housekeep() -> Kept | None:
@@ -40,7 +42,7 @@ def housekeep() -> Kept | None:
         today = now().date()
         _ahead(today)
         NodeWatch.objects.filter(swept_at__lt=now() - WATCH_KEPT).delete()
-        return Kept(days_dropped=_drop_days(today), log_pieces=_old_logs())
+        return Kept(days_dropped=_drop_days(today), log_pieces=_old_logs(), shares=fairness_count())
 
 
 def _ahead(today: date) -> None:

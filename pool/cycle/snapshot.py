@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pool.cycle import demand, mix, supply
+from pool.cycle import demand, fairness, mix, supply
 from pool.scheduling.model import Snapshot
 
 
@@ -16,15 +16,18 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
     cards = supply.cards(on_card, rows)
     hosts = supply.host_holds()
     running, leases = demand.running(slices, hosts)
+    queue = tuple(demand.queued())
+    waiting = demand.waiting(queue, leases)
     return Snapshot(
         now_s=at.timestamp(),
         nodes=supply.nodes(hosts, cards),
         cards=cards,
         slices=slices,
         partitions=parts,
-        waiting=tuple(one for one in demand.waiting(leases) if one.id not in refused),
+        waiting=tuple(one for one in waiting if one.id not in refused),
         running=running,
         quotas=demand.quotas(),
+        shares=fairness.shares(queue),
         promises=demand.promises(at),
         demand=mix.recent(),
     )

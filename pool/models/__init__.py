@@ -3,6 +3,7 @@
 from pool.models.alerts import Alert
 from pool.models.cards import Card
 from pool.models.events import Event
+from pool.models.fairness import FairUse
 from pool.models.installation import ClockShift, Installation
 from pool.models.leases import Lease
 from pool.models.nodes import JoinToken, Node, NodeWatch
@@ -23,6 +24,7 @@ __all__ = [
     "Card",
     "ClockShift",
     "Event",
+    "FairUse",
     "Hold",
     "Installation",
     "JoinToken",
