@@ -1,0 +1,129 @@
+/* The calls that look at a card, and its MIG mode. */
+#include "device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct { unsigned long long total, free, used; } Memory;
+typedef struct {
+    char legacy[16];
+    unsigned domain, bus, device, id, subsystem;
+    char bus_id[32];
+} Pci;
+
+/* One handle for each card, and one for each place where a MIG device may lie. */
+static struct Device whole[CARDS], part[CARDS][INSTANCES];
+
+Device card_handle(unsigned card) { whole[card] = (struct Device){card, -1}; return &whole[card]; }
+
+Device part_handle(unsigned card, int instance)
+{
+    part[card][instance] = (struct Device){card, instance};
+    return &part[card][instance];
+}
+
+static int put(const char *text, char *into, unsigned room)
+{
+    if (strlen(text) >= room) return INSUFFICIENT_SIZE;
+    strcpy(into, text);
+    return OK;
+}
+
+int nvmlInitWithFlags(unsigned flags) { (void)flags; if (!world_enter()) return 9; SAID; return OK; }
+int nvmlInit_v2(void) { return nvmlInitWithFlags(0); }
+int nvmlShutdown(void) { return OK; }
+
+const char *nvmlErrorString(int code)
+{
+    static _Thread_local char text[64];
+    snprintf(text, sizeof text, "the library answered %d", code);
+    return text;
+}
+
+int nvmlSystemGetDriverVersion(char *text, unsigned room) { SAID; return put("580.95.05", text, room); }
+int nvmlDeviceGetCount_v2(unsigned *count) { SAID; *count = world->cards; return OK; }
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device *device)
+{
+    SAID;
+    if (index >= world->cards) return INVALID_ARGUMENT;
+    *device = card_handle(index);
+    return OK;
+}
+
+int nvmlDeviceGetName(Device device, char *text, unsigned room)
+{
+    SAID;
+    return put(world->card[device->card].name, text, room);
+}
+
+int nvmlDeviceGetUUID(Device device, char *text, unsigned room)
+{
+    SAID;
+    Card *card = &world->card[device->card];
+    return put(device->instance < 0 ? card->uuid : card->instance[device->instance].uuid, text, room);
+}
+
+int nvmlDeviceGetMemoryInfo(Device device, Memory *memory)
+{
+    SAID;
+    Card *card = &world->card[device->card];
+    unsigned long long mib = card->memory_mib;
+    if (device->instance >= 0)
+        mib = card->profile[card->instance[device->instance].profile].memory_mib;
+    *memory = (Memory){mib << 20, mib << 20, 0};
+    return OK;
+}
+
+int nvmlDeviceGetPciInfo_v3(Device device, Pci *pci)
+{
+    SAID;
+    memset(pci, 0, sizeof *pci);
+    return put(world->card[device->card].pci, pci->bus_id, sizeof pci->bus_id);
+}
+
+int nvmlDeviceGetCudaComputeCapability(Device device, int *major, int *minor)
+{
+    SAID;
+    *major = (int)world->card[device->card].major;
+    *minor = 0;
+    return OK;
+}
+
+/* Nothing ever runs on these cards. */
+int nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned *count, void *rows)
+{
+    (void)device, (void)rows;
+    SAID;
+    *count = 0;
+    return OK;
+}
+
+int nvmlDeviceGetMigMode(Device device, unsigned *current, unsigned *pending)
+{
+    SAID;
+    Card *card = &world->card[device->card];
+    if (!card->profiles) return NOT_SUPPORTED;
+    *current = card->current;
+    *pending = card->pending;
+    return OK;
+}
+
+/* Success is answered even when the mode is not in force yet; the status tells. */
+int nvmlDeviceSetMigMode(Device device, unsigned mode, unsigned *status)
+{
+    SAID;
+    Card *card = &world->card[device->card];
+    if (!card->profiles) return NOT_SUPPORTED;
+    if (mode > 1) return INVALID_ARGUMENT;
+    *status = OK;
+    for (int i = 0; i < INSTANCES; i++)
+        if (card->instance[i].used) *status = IN_USE;
+    if (*status != OK) return OK;
+    card->pending = mode;
+    if (card->reset_to_enter && mode != card->current)
+        *status = RESET_REQUIRED;
+    else
+        card->current = mode;
+    return OK;
+}

@@ -1,0 +1,99 @@
+"""Builds the stand-in library and the world it shows, from the product's own card facts."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from nodeagent.drivers.simulated import cards
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+
+PLAIN = {1: 0, 2: 1, 3: 2, 4: 3, 7: 4}
+SUFFIXED = {
+    ("+me", 1): 7,
+    ("+me", 2): 8,
+    ("+gfx", 1): 10,
+    ("+gfx", 2): 11,
+    ("+gfx", 4): 12,
+    ("-me", 1): 13,
+    ("-me", 2): 14,
+    ("+me.all", 1): 15,
+    ("+me.all", 2): 16,
+}
+DOUBLE_MEMORY = 9
+"""Numbers under which the library is asked for a profile, by suffix and compute slices."""
+
+
+def build(folder: Path) -> Path:
+    """Compile the library; its folder is what LD_LIBRARY_PATH must name."""
+    made = folder / "libnvidia-ml.so.1"
+    sources = [str(path) for path in sorted(HERE.glob("*.c"))]
+    command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([*command, "-o", str(made), *sources], check=True)
+    return folder
+
+
+def asked_as(profile, plain_sizes) -> int:
+    """The library's own number for a profile of the facts."""
+    tail = profile["name"].split("gb", 1)[1]
+    if tail:
+        return SUFFIXED[tail, profile["compute"]]
+    doubled = profile["size"] > plain_sizes[profile["compute"]]
+    return DOUBLE_MEMORY if doubled else PLAIN[profile["compute"]]
+
+
+def card_lines(index: int, model: str) -> list[str]:
+    """One card and its profiles, as the library reads them."""
+    row = cards.published(model)
+    table = cards.read(f"mig/{row['mig']}.json")
+    major = row["compute_capability"].split(".")[0]
+    head = f"card GPU-{index} 00000000:{index + 16:02X}:00.0 {row['usable_mib']}"
+    lines = [f"{head} {int(table['reset_to_enter'])} {major} {row['model']}"]
+    sizes: dict[int, int] = {}
+    for one in table["profiles"]:
+        sizes[one["compute"]] = min(one["size"], sizes.get(one["compute"], one["size"]))
+    for one in table["profiles"]:
+        starts = " ".join(str(start) for start in one["starts"])
+        lines.append(
+            f"profile {asked_as(one, sizes)} {one['id']} {one['compute']} {one['max_instances']} "
+            f"{one['memory_mib']} {one['cores']} {int(one['media'])} {one['size']} "
+            f"{one['name']} {starts}"
+        )
+    return lines
+
+
+class World:
+    """One machine: its cards, what its library is told to refuse, and processes that use it."""
+
+    def __init__(self, library: Path, folder: Path, models: tuple[str, ...]) -> None:
+        self.library = library
+        self.folder = folder
+        lines = [line for i, model in enumerate(models) for line in card_lines(i, model)]
+        (folder / "cards.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def script(self, *lines: str) -> None:
+        """From now on: `fail FUNCTION CODE`, or `reset`, which lasts until the next script."""
+        (self.folder / "script.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def reset(self) -> None:
+        """What a reset of every card does, once."""
+        self.script("reset")
+        self.run("import pynvml; pynvml.nvmlInit()")
+        self.script()
+
+    def run(self, source: str, *arguments: str):
+        """Run a program in a child that loads the library; what it prints as JSON, or nothing."""
+        environment = os.environ | {
+            "LD_LIBRARY_PATH": str(self.library),
+            "FAKE_NVML_WORLD": str(self.folder),
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-c", source, *arguments]
+        ended = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert ended.returncode == 0, ended.stderr
+        return json.loads(ended.stdout) if ended.stdout else None
