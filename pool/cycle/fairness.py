@@ -1,6 +1,7 @@
 """Who has had how much lately: worked out from the holds, read by the order between tenants."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from django.db import connection, transaction
 
@@ -48,7 +49,11 @@ def fairness_count() -> int:
     A hold counts its card equivalents for every second of it, each second by its own age; one
     that is still open counts up to now. Readers see the old numbers until the new ones are whole.
     """
-    given = {"now": now(), "half": float(HALF_LIFE_S), "oldest": float(LIVES * HALF_LIFE_S)}
+    given: Mapping[str, datetime | float] = {
+        "now": now(),
+        "half": float(HALF_LIFE_S),
+        "oldest": float(LIVES * HALF_LIFE_S),
+    }
     with transaction.atomic():
         FairUse.objects.all().delete()
         with connection.cursor() as cursor:
