@@ -1,18 +1,72 @@
-"""Look and explain: why one workload waits, on the live pool; nothing is written."""
+"""Look and explain: why one workload waits and what would start it; nothing is written."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from pool.clock import now
 from pool.cycle.commit import words
 from pool.cycle.snapshot import take
 from pool.models.workloads import Workload
+from pool.scheduling.model import Plan, Reason, Snapshot
 from pool.scheduling.plan import plan
+from pool.scheduling.suggest import Change, suggest
+
+UNITS = {
+    Change.SHORTER: "seconds",
+    Change.LESS_CPU: "cpu_milli",
+    Change.LESS_HOST_MEMORY: "mib",
+    Change.LESS_COMPUTE: "compute_milli",
+    Change.LESS_MEMORY: "gb",
+    Change.FEWER_CARDS: "parts",
+}
+"""What the number of a change counts; CPU and RAM are for all parts together."""
+
+UNSENT = frozenset({Change.ACROSS_NODES})
+"""Work runs on one node today: what nobody can submit is not offered."""
+
+BOUND = frozenset({Change.OTHER_MODEL, Change.OTHER_MODE})
+"""Work on a lease gets what the lease is for: it may ask for less, not for something else."""
+
+EACH = 6
+"""So many amounts of one kind of change are planned: somebody waits for the answer."""
+
+NO_CHANGE_HELPS = frozenset({Reason.HELD_BACK, Reason.ROUND_FULL})
+"""What waits for these does not wait for room."""
 
 
-def waiting_explain(*, workload: Workload) -> dict[str, Any] | None:
-    """Why it waits now, in the plan's words; None when it would start in the next round.
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Why it waits in the plan's words, and up to three changes that would start it now.
 
-    The answer for work that is not queued is None as well: it does not wait for room.
+    `waits` is None when it would start in the next round, and for work that is not queued.
     """
-    why = plan(take(now())).waits.get(workload.pk)
-    return words(why) if why is not None else None
+
+    waits: dict[str, Any] | None = None
+    changes: tuple[dict[str, Any], ...] = ()
+
+
+def waiting_explain(*, workload: Workload) -> Waits:
+    """Why it waits now, with changes that were planned on the same look at the pool and hold."""
+    snapshot = take(now())
+    made = plan(snapshot)
+    why = made.waits.get(workload.pk)
+    if why is None:
+        return Waits()
+    if why.reason in NO_CHANGE_HELPS:
+        return Waits(words(why))
+    return Waits(words(why), _changes(snapshot, made, workload))
+
+
+def _changes(snapshot: Snapshot, made: Plan, workload: Workload) -> tuple[dict[str, Any], ...]:
+    """Each change with its number and unit, None where it has none."""
+    work = next(one for one in snapshot.waiting if one.id == workload.pk)
+    barred = UNSENT | (BOUND if workload.lease_id is not None else frozenset())
+    found = suggest(snapshot, work, made, barred=barred, each=EACH)
+    return tuple(
+        {
+            "change": one.change.value,
+            "amount": one.amount if one.change in UNITS else None,
+            "unit": UNITS.get(one.change),
+        }
+        for one in found
+    )

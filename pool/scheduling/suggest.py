@@ -1,5 +1,6 @@
 """What would start it now: small changes to a need, each planned again before it is offered."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -40,24 +41,34 @@ class Suggestion:
     work: Waiting
 
 
-def suggest(snapshot: Snapshot, work: Waiting, made: Plan) -> tuple[Suggestion, ...]:
+def suggest(
+    snapshot: Snapshot,
+    work: Waiting,
+    made: Plan,
+    *,
+    barred: frozenset[Change] = frozenset(),
+    each: int | None = None,
+) -> tuple[Suggestion, ...]:
     """Up to three changes that would start the work now, one of each kind at most.
 
     `made` is the plan of this snapshot, in which the work waits. Each change is applied to the same
     snapshot and planned again; what does not start the work, or costs another its start, is left
-    out.
+    out. No `barred` change is offered; of one kind at most `each` amounts are planned.
     """
     found: list[Suggestion] = []
+    closed, tried = set(barred), Counter[Change]()
     starts = {placed.workload for placed in made.placed}
     for change, amount, other in _changes(snapshot, work, made):
         if len(found) == MOST:
             break
-        if change in {suggestion.change for suggestion in found}:
+        if change in closed or tried[change] == each:
             continue
+        tried[change] += 1
         waiting = tuple(other if w.id == work.id else w for w in snapshot.waiting)
         again = {placed.workload for placed in plan(replace(snapshot, waiting=waiting)).placed}
         if work.id in again and starts <= again:
             found.append(Suggestion(change, amount, other))
+            closed.add(change)
     return tuple(found)
 
 

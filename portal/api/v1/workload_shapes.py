@@ -6,9 +6,11 @@ from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 
 from nodeagent.protocol.vocabulary import Silence, WorkloadKind
+from pool.cycle.waiting import UNITS
 from pool.lifecycle.roles import Priority
 from pool.lifecycle.workloads import WorkloadState
 from pool.models import Workload
+from pool.scheduling.suggest import Change
 from pool.selectors.workloads import GROUPS
 from portal.api.door import UID
 from portal.api.fields import Filters, FreeJSON, Given, PlainMap
@@ -161,14 +163,27 @@ class WorkloadOut(WorkloadRow):
         ]
 
 
+class ChangeOut(serializers.Serializer[Any]):
+    """One change that would start it now; the new number, null where the change has none."""
+
+    change = serializers.ChoiceField(choices=[one.value for one in Change])
+    amount = serializers.IntegerField(allow_null=True)
+    unit = serializers.ChoiceField(choices=sorted(set(UNITS.values())), allow_null=True)
+
+
 class ExplanationOut(serializers.ModelSerializer[Workload]):
-    """Why it waits; null when it does not, or before the first round has looked at it."""
+    """Why it waits; null when it does not, or would start in the next round.
+
+    Each of the `changes` was tried on the pool as it is now, and would start it at once without
+    costing anybody else a start.
+    """
 
     waits = serializers.DictField(allow_null=True)
+    changes = ChangeOut(many=True)
 
     class Meta:
         model = Workload
-        fields = ["uid", "state", "waits"]
+        fields = ["uid", "state", "waits", "changes"]
 
 
 class WorkloadFilters(Filters):

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from billing.selectors.usage import workload_cost
 from nodeagent.protocol.vocabulary import ExitReason
+from pool.cycle.waiting import waiting_explain
 from pool.errors import Invalid
 from pool.models import Workload
 from pool.selectors.workloads import GROUPS, attempt_list, workload_list
@@ -160,9 +161,11 @@ class WorkloadDoor(Listed):
 
     @action(detail=True, methods=["post"])
     def explain(self, request: Request, uid: str) -> Response:
-        """Why it waits, in the plan's own words."""
+        """Why it waits, in the plan's own words, and what would start it now."""
         row = self.one()
         self.taken()
+        told = waiting_explain(workload=row)
+        row.waits, row.changes = told.waits, told.changes
         return self.said(row)
 
     @action(detail=True, methods=["get"], pagination_class=None)

@@ -265,7 +265,7 @@ def test_why_it_waits_is_stored_once_and_told_when_the_reason_changes(node):
         commit(planned())
     work.refresh_from_db()
     assert work.waits["level"] and work.waits["counts"] is not None
-    assert work.waits == waiting_explain(workload=work)
+    assert work.waits == waiting_explain(workload=work).waits
     assert Event.objects.filter(kind="workload.explained").count() == 1
 
 

@@ -68,3 +68,14 @@ def test_every_suggestion_starts_the_work_and_costs_nobody_a_start(world):
             waiting = tuple(suggestion.work if w.id == work.id else w for w in world.waiting)
             again = {p.workload for p in plan(replace(world, waiting=waiting)).placed}
             assert work.id in again and starts <= again
+
+
+def test_what_is_barred_is_not_offered_and_of_one_kind_only_so_many_amounts_are_planned():
+    world = snapshot().node("n1").card("A30", count=4, modes=("whole",)).busy(3, ends=600)
+    world = world.queue(whole(1, 4))
+    made = plan(world.made)
+    (work,) = world.made.waiting
+    (offered,) = suggest(world.made, work, made, each=3)
+    assert (offered.change, offered.amount) == (Change.FEWER_CARDS, 1)
+    assert suggest(world.made, work, made, each=2) == ()
+    assert suggest(world.made, work, made, barred=frozenset({Change.FEWER_CARDS})) == ()

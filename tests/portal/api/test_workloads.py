@@ -133,3 +133,20 @@ def test_the_list_is_filtered_and_leaves_heavy_columns_out(world):
     assert len(member.get("workloads?group=ended").json()["results"]) == 1
     assert member.get("workloads?state=nonsense").status_code == 400
     assert member.get("workloads?page=2").json()["detail"] == {"page": ["Unknown field."]}
+
+
+def test_waiting_work_is_explained_with_changes_that_would_start_it(world):
+    work = world.own.workload
+    Workload.objects.filter(pk=work.pk).update(need={"parts": 9, "whole": True}, lease=None)
+    said = world.by("member").post(f"workloads/{work.uid}/explain").json()
+    assert (said["uid"], said["state"]) == (work.uid, "queued")
+    assert said["waits"]["reason"]
+    changes = {one["change"]: (one["amount"], one["unit"]) for one in said["changes"]}
+    amount, unit = changes["fewer_cards"]
+    assert (unit, 0 < amount < 5) == ("parts", True)
+
+
+def test_work_that_does_not_wait_has_nothing_to_explain(world):
+    done = world.own.placement.attempt.workload
+    said = world.by("viewer").post(f"workloads/{done.uid}/explain").json()
+    assert (said["waits"], said["changes"]) == (None, [])
