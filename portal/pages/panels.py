@@ -12,6 +12,9 @@ from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.pages import home, map, workloads
 
+QUEUE = "queue"
+"""Has no picture: it pokes the list, which asks again for what its reader may see."""
+
 OWN = ("home", "approvals")
 """Topics that mean this person's own; `approvals` has no picture, it only pokes a list."""
 
@@ -29,6 +32,8 @@ def panel_key(user: User, topic: str) -> str | None:
         return f"user:{user.pk}"
     if topic == "pool":
         return _circle(held)
+    if topic == QUEUE:
+        return "anybody"
     if noun in {"workload", "log"}:
         return _workload_key(held, uid)
     if noun == "request" and request_list(standing=held).filter(uid=uid).exists():

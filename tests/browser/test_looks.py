@@ -9,6 +9,7 @@ PAGES = (
     "/",
     "/workloads/",
     "/workloads/new/",
+    "/queue/",
     "/requests/",
     "/requests/new/",
     "/map/",

@@ -6,7 +6,17 @@ from django.test.utils import CaptureQueriesContext
 
 from tests import rows
 
-PATHS = ("/", "/workloads/", "/requests/", "/approvals/", "/map/", "/nodes/", "/usage/", "/quotas/")
+PATHS = (
+    "/",
+    "/workloads/",
+    "/queue/",
+    "/requests/",
+    "/approvals/",
+    "/map/",
+    "/nodes/",
+    "/usage/",
+    "/quotas/",
+)
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -1,0 +1,103 @@
+"""The queue as it was last explained: whose work stands where, and why; nothing is planned here."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Case, Count, IntegerField, Q, QuerySet, TextField, Value, When
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
+
+from pool.lifecycle.workloads import WorkloadState
+from pool.models.workloads import Workload
+from pool.selectors.memberships import Standing
+from pool.selectors.workloads import workload_list
+
+CARVING = "carving"
+"""The reason of work whose card is being cut: it is as good as started."""
+
+UNPLACED = 2**30
+"""The place of work that no round has looked at yet: behind all others."""
+
+Cursor = tuple[int, int]
+"""Place in the queue and key of the last row seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One line of the queue: work the reader may see, or a number of others' about which no more.
+
+    Of `others` nothing is known here but how many stand together.
+    """
+
+    work: Workload | None = None
+    others: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A stretch of the queue; `after` leads to the next one, None at the end."""
+
+    turns: tuple[Turn, ...]
+    after: Cursor | None
+
+
+def queue_narrow(*, mine: bool, project: str, standing: Standing) -> Q:
+    """Which of the work that the person may read is asked for; all of it without a filter."""
+    wanted = standing.sees()
+    if mine:
+        wanted &= Q(owner=standing.user)
+    if project:
+        wanted &= Q(project__slug=project)
+    return wanted
+
+
+def queue_part(*, standing: Standing, wanted: Q, others: bool, after: Cursor, size: int) -> Part:
+    """The next `size` places in order; two queries. With `others`, unseen work is counted too."""
+    places = _places(_queued() if others else _queued().filter(wanted), after, size + 1)
+    shown = [pk for _place, pk in places[:size]]
+    seen = workload_list(standing=standing).filter(wanted, pk__in=shown).in_bulk()
+    last = places[size - 1] if len(places) > size else None
+    return Part(tuple(_turns(shown, seen)), last)
+
+
+def queue_reasons(*, wanted: Q) -> list[tuple[str, int]]:
+    """How many of the wanted wait for each reason, most first; "" is not looked at yet."""
+    reason = Coalesce(KeyTextTransform("reason", "waits"), Value(""), output_field=TextField())
+    rows = _queued().filter(wanted).annotate(reason=reason).order_by().values_list("reason")
+    return sorted(rows.annotate(n=Count("pk")), key=lambda one: (-one[1], one[0]))
+
+
+def queue_length() -> int:
+    """How much work waits in the whole pool."""
+    return _queued().count()
+
+
+def _queued() -> QuerySet[Workload]:
+    return Workload.objects.filter(state=WorkloadState.QUEUED)
+
+
+def _places(rows: QuerySet[Workload], after: Cursor, most: int) -> list[Cursor]:
+    said = Cast(KeyTextTransform("position", "waits"), IntegerField())
+    place = Case(
+        When(waits__reason=CARVING, then=Value(0)),
+        default=Coalesce(said, Value(UNPLACED)),
+        output_field=IntegerField(),
+    )
+    behind = Q(place__gt=after[0]) | Q(place=after[0], pk__gt=after[1])
+    told = rows.annotate(place=place).filter(behind).order_by("place", "pk")
+    return list(told.values_list("place", "pk")[:most])
+
+
+def _turns(keys: Iterable[int], seen: dict[int, Workload]) -> Iterable[Turn]:
+    """Neighbours that the reader may not see become one block."""
+    hidden = 0
+    for key in keys:
+        if key not in seen:
+            hidden += 1
+            continue
+        if hidden:
+            yield Turn(others=hidden)
+            hidden = 0
+        yield Turn(work=seen[key])
+    if hidden:
+        yield Turn(others=hidden)
