@@ -35,7 +35,7 @@ def build(config: Config, node: SimulatedNode | None) -> Agent:
     work = _work_root(config.work_dir)
     _make(state, 0o700)
     _lock(state)
-    driver = choose.driver(node, state, config.faults)
+    driver = choose.driver(node, state, config.faults, config.carve and not config.observe)
     tools = tools_folder(work, ("/usr/bin/python3", "/usr/local/bin/python3", sys.executable))
     return Agent(
         name=name,

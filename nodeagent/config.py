@@ -31,6 +31,7 @@ class Config:
     token_file: Path | None = None
     token_folder: Path | None = None
     observe: bool = False
+    carve: bool = False
     stop_workloads: bool = False
     grace_s: float = 10.0
     faults: Path | None = None
@@ -71,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--join-token-file", help="file with the token, or JSON of node to token")
     made.add_argument("--join-token-folder", help="folder with one file NODE.token each")
     made.add_argument("--observe", action="store_true", help="measure only, change nothing")
+    made.add_argument("--carve", action="store_true", help="let the portal cut real cards (MIG)")
     made.add_argument("--stop-workloads", "--stop-workloads-on-exit", action="store_true")
     made.add_argument("--grace", help="seconds that workloads get when the agent stops them")
     made.add_argument("--faults", help="script of simulated faults, read again when it changes")
@@ -107,6 +109,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str
         token_file=path("join_token_file"),
         token_folder=path("join_token_folder"),
         observe=_yes(value("observe")),
+        carve=_yes(value("carve")),
         stop_workloads=_yes(value("stop_workloads")),
         grace_s=_seconds(value("grace", "10")),
         faults=path("faults"),

@@ -8,11 +8,13 @@ from nodeagent.drivers.simulated.driver import SimulatedDriver
 from nodeagent.drivers.simulated.fleet import SimulatedNode
 
 
-def driver(node: SimulatedNode | None, state_dir: Path, faults: Path | None) -> Driver:
+def driver(
+    node: SimulatedNode | None, state_dir: Path, faults: Path | None, carve: bool = False
+) -> Driver:
     """A node of the fleet file, or the cards of this very machine when there is none.
 
-    A machine without cards offers its processors alone.
+    A machine without cards offers its processors alone. Real cards are cut only with `carve`.
     """
     if node is None:
-        return NvmlDriver(state_dir)
+        return NvmlDriver(state_dir, carve)
     return SimulatedDriver(node, state_dir, faults)

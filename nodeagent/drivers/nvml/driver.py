@@ -1,4 +1,4 @@
-"""NVIDIA cards as the management library shows them. Reads only: cards are handed out whole."""
+"""NVIDIA cards as the management library shows them: handed out whole, or cut where allowed."""
 
 import asyncio
 import contextlib
@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 
 import psutil
 import pynvml
+from msgspec.structs import replace
 
 from nodeagent import clock, disk
-from nodeagent.drivers.base import Load, Lost, NotSupported, Refused
-from nodeagent.drivers.nvml import read
+from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused
+from nodeagent.drivers.nvml import mig, read
+from nodeagent.drivers.nvml.carver import Carver
 from nodeagent.protocol.desired import WantedSlice
-from nodeagent.protocol.inventory import Card, Host
+from nodeagent.protocol.inventory import Card, Geometry, Host
 from nodeagent.protocol.report import CardHealth, FoundSlice
 from nodeagent.protocol.samples import Reading
 from nodeagent.protocol.vocabulary import Mode, SliceFound
@@ -27,11 +29,19 @@ MIB = 1024 * 1024
 
 
 class NvmlDriver:
-    """This machine's NVIDIA cards. Library calls run beside the loop, each within a limit."""
+    """This machine's NVIDIA cards. Library calls run beside the loop, each within a limit.
+
+    Without `carve` nothing on a card is ever changed: it is only given a name.
+    """
 
     name = "nvml"
 
-    def __init__(self, state_dir: Path) -> None:
+    def __init__(self, state_dir: Path, carve: bool = False) -> None:
+        self._carve = carve
+        self._carver = Carver(state_dir / "mig.json")
+        self._cut: dict[str, Geometry] = {}
+        self._unread: set[str] = set()
+        self._last: dict[str, tuple[FoundSlice, ...]] = {}
         self._file = state_dir / "slices.json"
         self._work_disk = state_dir
         self._cards: dict[str, Card] = {}
@@ -48,6 +58,29 @@ class NvmlDriver:
             found = ()
         self._cards = {card.uuid: card for card, _ in found}
         self._handles = {card.uuid: handle for card, handle in found}
+        if self._carve:
+            await self._open_carver()
+
+    async def _open_carver(self) -> None:
+        """Offer MIG on the cards that tell how they are cut; nothing is done to doubtful ones."""
+        for uuid, handle in self._handles.items():
+            try:
+                cut = await self._call(
+                    lambda h=handle: mig.geometry(h),  # type: ignore[misc]
+                    f"geometry {uuid}",
+                )
+            except (Lost, NotSupported):
+                self._unread.add(uuid)
+                continue
+            if cut is not None:
+                self._cut[uuid] = cut
+        for uuid, cut in self._cut.items():
+            card = self._cards[uuid]
+            self._cards[uuid] = replace(
+                card, modes=(*card.modes, Mode.MIG), geometries=(*card.geometries, cut)
+            )
+        cards = {uuid: (self._handles[uuid], cut) for uuid, cut in self._cut.items()}
+        await self._call(lambda: self._carver.open(cards), "carver")
 
     def boot_id(self) -> str:
         """The machine's own."""
@@ -73,28 +106,54 @@ class NvmlDriver:
         return tuple(self._cards.values())
 
     async def modes(self) -> dict[str, Mode]:
-        """Cards are handed out whole."""
-        return dict.fromkeys(self._cards, Mode.WHOLE)
+        """Whole, but for cards that are cut: those are asked, and absent while they are silent."""
+        modes = dict.fromkeys(self._cards.keys() - self._cut.keys() - self._unread, Mode.WHOLE)
+        for uuid in self._cut:
+            with contextlib.suppress(Lost, NotSupported):
+                modes[uuid] = await self._call(
+                    lambda u=uuid: self._carver.mode(u),  # type: ignore[misc]
+                    f"mode {uuid}",
+                )
+        return modes
 
     async def slices(self) -> tuple[FoundSlice, ...]:
-        """Whole cards that were given a name."""
-        return tuple(
+        """Whole cards that were given a name, and the instances of those that are cut."""
+        rows = [
             self._found(uid, self._cards[card])
             for uid, card in self._names.items()
             if card in self._cards
-        )
+        ]
+        for uuid in self._cut:
+            with contextlib.suppress(Lost, NotSupported):
+                self._last[uuid] = await self._call(
+                    lambda u=uuid: self._carver.found(u),  # type: ignore[misc]
+                    f"instances {uuid}",
+                )
+            rows += self._last.get(uuid, ())
+        return tuple(rows)
 
     async def set_mode(self, card: str, mode: Mode) -> None:
-        """Only whole, which every card is in."""
-        if mode != Mode.WHOLE:
-            raise NotSupported("this driver hands cards out whole")
+        """Into or out of MIG where the card allows it; it is never reset to get there."""
+        if card not in self._cut:
+            if mode != Mode.WHOLE:
+                raise NotSupported("this card is handed out whole")
+            return
+        if mode not in (Mode.WHOLE, Mode.MIG):
+            raise NotSupported(f"this card has no mode {mode}")
+        if card in self._names.values():
+            raise Busy("the card is handed out whole")
+        await self._call(lambda: self._carver.switch(card, mode), f"switch {card} {mode}")
 
     async def create_slice(self, wanted: WantedSlice) -> FoundSlice:
-        """Give the whole card a name."""
-        if wanted.mode != Mode.WHOLE:
-            raise NotSupported("this driver hands cards out whole")
+        """Give the whole card a name, or cut an instance at exactly the wanted place."""
         if wanted.card not in self._cards:
             raise Lost(f"no card {wanted.card} in this node")
+        if wanted.mode == Mode.MIG and wanted.card in self._cut:
+            return await self._call(lambda: self._carver.create(wanted), f"create {wanted.uid}")
+        if wanted.mode != Mode.WHOLE:
+            raise NotSupported("this card is handed out whole")
+        if (await self.modes()).get(wanted.card) != Mode.WHOLE:
+            raise Refused("the card is not in the mode in which it is handed out whole")
         holder = next((uid for uid, card in self._names.items() if card == wanted.card), None)
         if holder not in (None, wanted.uid):
             raise Refused(f"the card is slice {holder} already")
@@ -103,9 +162,11 @@ class NvmlDriver:
         return self._found(wanted.uid, self._cards[wanted.card])
 
     async def delete_slice(self, uid: str) -> None:
-        """Take the name away."""
+        """Take the name away, or the instance off its card."""
         if self._names.pop(uid, None) is not None:
             disk.write_json(self._file, dict(self._names))
+        elif self._carver.knows(uid):
+            await self._call(lambda: self._carver.delete(uid), f"delete {uid}")
 
     async def clean_slice(self, uid: str) -> None:
         """Nothing is kept on a card once its processes are gone; the runner has seen to that."""

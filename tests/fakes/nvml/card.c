@@ -51,6 +51,21 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device *device)
     return OK;
 }
 
+int nvmlDeviceGetHandleByUUID(const char *uuid, Device *device)
+{
+    SAID;
+    for (unsigned card = 0; card < world->cards; card++) {
+        *device = card_handle(card);
+        if (!strcmp(world->card[card].uuid, uuid)) return OK;
+        for (int i = 0; i < INSTANCES; i++) {
+            Instance *one = &world->card[card].instance[i];
+            *device = part_handle(card, i);
+            if (one->used && one->compute && !strcmp(one->uuid, uuid)) return OK;
+        }
+    }
+    return NOT_FOUND;
+}
+
 int nvmlDeviceGetName(Device device, char *text, unsigned room)
 {
     SAID;
