@@ -25,7 +25,7 @@ CARD = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One quota row before and after, in its own unit. `of` is limit or entitlement."""
+    """One quota row before and after, in its unit; `of` is limit or entitlement, `row` its key."""
 
     tenant: str
     of: str
@@ -35,6 +35,7 @@ class Change:
     limit: int
     before: int
     after: int
+    row: int = 0
 
     @property
     def over(self) -> int:
@@ -149,6 +150,7 @@ def _change(row: Quota, partition: Partition, asked: Asked, counted: int) -> Cha
         limit=row.limit_value,
         before=before,
         after=before + asked[row.card_model, row.unit],
+        row=row.pk,
     )
 
 

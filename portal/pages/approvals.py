@@ -75,7 +75,11 @@ def index(request: HtmxRequest) -> HttpResponse:
     opened = next((one for one in waiting if one.uid == wanted), None)
     if opened is None and wanted:
         opened = _decidable(request, wanted)
-    context = {"waiting": waiting, "standing": request.standing}
+    context = {
+        "waiting": waiting,
+        "standing": request.standing,
+        "picked": request.GET.getlist("pick"),
+    }
     opened = opened or next((one for one in waiting if one.requester != request.user), None)
     if opened is not None:
         context |= _pane(request, opened)

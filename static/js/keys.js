@@ -3,7 +3,7 @@
     "use strict";
 
     function typing(target) {
-        return target.closest("input, textarea, select, [contenteditable=true], .modal.show");
+        return target.closest("input:not([type=checkbox]), textarea, select, [contenteditable=true], .modal.show");
     }
 
     function rows() {
@@ -43,7 +43,7 @@
         if (!button || button.disabled || button.offsetParent === null) {
             return false;
         }
-        if (button.matches("input, textarea, select")) {
+        if (button.matches("input:not([type=checkbox]), textarea, select")) {
             button.focus();
         } else {
             button.click();
