@@ -77,7 +77,7 @@ class NvmlDriver:
         for uuid, cut in self._cut.items():
             card = self._cards[uuid]
             self._cards[uuid] = replace(
-                card, modes=(*card.modes, Mode.MIG), geometries=(*card.geometries, cut)
+                card, modes=(Mode.WHOLE, Mode.MIG), geometries=(*card.geometries, cut)
             )
         cards = {uuid: (self._handles[uuid], cut) for uuid, cut in self._cut.items()}
         await self._call(lambda: self._carver.open(cards), "carver")
@@ -106,8 +106,12 @@ class NvmlDriver:
         return tuple(self._cards.values())
 
     async def modes(self) -> dict[str, Mode]:
-        """Whole, but for cards that are cut: those are asked, and absent while they are silent."""
-        modes = dict.fromkeys(self._cards.keys() - self._cut.keys() - self._unread, Mode.WHOLE)
+        """Whole, but for cards that are cut: those are asked, and absent while they are silent.
+
+        So is a card in MIG mode that this agent may not carve: no process can use it whole.
+        """
+        usable = {uuid for uuid, card in self._cards.items() if card.modes}
+        modes = dict.fromkeys(usable - self._cut.keys() - self._unread, Mode.WHOLE)
         for uuid in self._cut:
             with contextlib.suppress(Lost, NotSupported):
                 modes[uuid] = await self._call(

@@ -74,7 +74,7 @@ def _card(handle: Any, index: int, driver: str) -> Card:
         label=model.removeprefix("NVIDIA ").replace(" ", "-"),
         nominal_gb=nominal,
         memory_mib=memory,
-        modes=(Mode.WHOLE,),
+        modes=() if _in_mig(handle) else (Mode.WHOLE,),
         geometries=(Geometry(Mode.WHOLE, 1, 1, (whole,), Isolation.HARDWARE),),
         serial=serial,
         pci=known(lambda: text(pynvml.nvmlDeviceGetPciInfo(handle).busId)),
@@ -83,6 +83,12 @@ def _card(handle: Any, index: int, driver: str) -> Card:
         tdp_w=None if power is None else power // 1000,
         cores=None,
     )
+
+
+def _in_mig(handle: Any) -> bool:
+    """Whether the card is in MIG mode: then no process can use it whole."""
+    mode = known(lambda: pynvml.nvmlDeviceGetMigMode(handle))
+    return mode is not None and mode[0] == pynvml.NVML_DEVICE_MIG_ENABLE
 
 
 def meters(at: float, uuid: str, handle: Any) -> Reading:

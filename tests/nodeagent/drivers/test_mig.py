@@ -132,6 +132,16 @@ def test_nothing_is_offered_or_changed_on_a_card_unless_the_agent_may_carve(node
     assert one.play(["modes"]) == [{CARD: "whole"}]
 
 
+def test_a_card_that_somebody_put_into_mig_mode_is_not_offered_whole(node):
+    one = node("H100-80GB")
+    one.enter_mig()
+    whole = wanted("w", one.one(), 0) | {"mode": "whole", "profile": "whole"}
+    card, modes, refused = one.play(["inventory"], ["modes"], ["create_slice", whole], carve=False)
+    assert card[0]["modes"] == []
+    assert modes == {}
+    assert refused["no"] in {"NotSupported", "Refused", "Busy"}
+
+
 def test_a_removal_that_is_stopped_half_way_is_told_and_finished_later(node):
     one = node("H100-80GB")
     one.enter_mig()
