@@ -1,6 +1,7 @@
 """What a site installs names what exists, and explains every variable."""
 
 import configparser
+import importlib.util
 import re
 
 import pytest
@@ -40,6 +41,14 @@ def test_a_unit_starts_something_that_exists(path):
     if command[2] == "celery":
         assert unit["Service"]["Environment"] == "GPUPOOL_ROLE=worker"
     assert unit["Install"]["WantedBy"] == "multi-user.target"
+
+
+def test_every_application_that_is_served_can_be_found():
+    said = [(ROOT / "deploy/compose.yaml").read_text(encoding="utf-8")]
+    said += [path.read_text(encoding="utf-8") for path in UNITS]
+    served = {one for text in said for one in re.findall(r"(portal(?:\.\w+)+):\w+", text)}
+    assert served
+    assert [one for one in served if importlib.util.find_spec(one) is None] == []
 
 
 def test_stopping_an_agents_unit_leaves_its_workloads():
