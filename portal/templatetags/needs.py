@@ -203,7 +203,7 @@ REASONS = {
     "storage": gettext_lazy("its data lies on no node with room"),
     "topology": gettext_lazy("not enough linked cards are free together"),
     "licence": gettext_lazy("all licence seats are taken"),
-    "quota": gettext_lazy("the project already holds its limit"),
+    "quota": gettext_lazy("an allowance or a limit it counts against is full"),
     "maintenance": gettext_lazy("it would run into a maintenance window"),
     "reserved": gettext_lazy("the free cards are reserved"),
     "behind": gettext_lazy("others are before it in the queue"),
@@ -232,11 +232,14 @@ def why_words(waits: Mapping[str, Any] | None) -> str:
     )
     shortage = waits.get("shortage")
     if isinstance(shortage, Mapping) and shortage.get("needed") is not None:
-        words += _short(shortage)
+        words += _short(shortage, level=waits.get("reason") == "quota")
     return words
 
 
-def _short(shortage: Mapping[str, Any]) -> str:
+def _short(shortage: Mapping[str, Any], *, level: bool) -> str:
+    """What is missing: on the best place, or of the allowance or limit when a level is full."""
     unit: Callable[[Any], str] = UNITS.get(str(shortage.get("unit", "")), number)
     found = {"needed": unit(shortage["needed"]), "free": unit(shortage.get("free"))}
+    if level:
+        return " (" + _("needs %(needed)s, %(free)s left of it") % found + ")"
     return " (" + _("needs %(needed)s, the best place has %(free)s") % found + ")"

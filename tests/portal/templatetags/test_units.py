@@ -73,6 +73,11 @@ def test_a_reason_tells_the_exact_shortage():
     assert needs.why_words(waits) == (
         "no card has enough free memory (needs 40 MiB, the best place has 8 MiB)"
     )
+    full = {"reason": "quota", "shortage": {"unit": "card_micro", "needed": 280000, "free": 130000}}
+    assert needs.why_words(full) == (
+        "an allowance or a limit it counts against is full"
+        " (needs 0.28 cards, 0.13 cards left of it)"
+    )
     assert needs.why_words({"reason": "carving"}) == "its card is being cut for it"
     assert needs.why_words(None) == "it was just put in the queue"
     assert needs.why_words({"reason": "held_back", "detail": "on hold"}).endswith("on hold")
