@@ -43,6 +43,13 @@
         if (!button || button.disabled || button.offsetParent === null) {
             return false;
         }
+        // What was swapped in this instant has no handlers yet: a click now would be lost.
+        if (button.closest(".htmx-settling, .htmx-swapping")) {
+            document.addEventListener("htmx:afterSettle", function () {
+                press(key);
+            }, { once: true });
+            return true;
+        }
         if (button.matches("input:not([type=checkbox]), textarea, select")) {
             button.focus();
         } else {
