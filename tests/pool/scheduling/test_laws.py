@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pool.scheduling.check import check
+from pool.scheduling.checker import check
 from pool.scheduling.model import QuotaKind
 from pool.scheduling.plan import plan
 from tests.pool.scheduling.worlds import worlds

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nodeagent.protocol.vocabulary import Mode
-from pool.scheduling.check import check
+from pool.scheduling.checker import check
 from pool.scheduling.model import (
     Ceiling,
     CeilingScope,

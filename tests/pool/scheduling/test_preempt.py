@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pool.scheduling.board import build
-from pool.scheduling.check import check
+from pool.scheduling.checker import check
 from pool.scheduling.model import PartitionState, PriorityClass, Promise
 from pool.scheduling.offer import offer
 from pool.scheduling.plan import plan

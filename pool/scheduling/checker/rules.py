@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from pool.scheduling.check_cards import Fault
+from pool.scheduling.checker.cards import Fault
 from pool.scheduling.model import (
     Ceiling,
     CeilingScope,

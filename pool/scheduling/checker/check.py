@@ -1,11 +1,11 @@
-"""The plan checker, written apart from the planner: what must hold of every plan."""
+"""One plan through the checker, start by start."""
 
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pool.scheduling.check_cards import CardLedger, Fault
-from pool.scheduling.check_rules import rule_faults
+from pool.scheduling.checker.cards import CardLedger, Fault
+from pool.scheduling.checker.rules import rule_faults
 from pool.scheduling.model import (
     HostPart,
     NodeState,
