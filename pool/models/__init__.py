@@ -11,6 +11,7 @@ from pool.models.partitions import Partition
 from pool.models.placements import Hold, Placement, Promise
 from pool.models.quotas import Quota
 from pool.models.requests import Request, RequestComment
+from pool.models.rounds import Round, RoundTotal
 from pool.models.samples import LogChunk, Sample
 from pool.models.slices import Slice
 from pool.models.templates import Template, TemplateVersion
@@ -41,6 +42,8 @@ __all__ = [
     "Quota",
     "Request",
     "RequestComment",
+    "Round",
+    "RoundTotal",
     "Sample",
     "Slice",
     "Template",

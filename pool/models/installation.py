@@ -5,7 +5,10 @@ from django.db.models import Q
 
 
 class Installation(models.Model):
-    """One row. A restored backup raises `epoch`. Rounds run while `round_done` < `round_wanted`."""
+    """One row. A restored backup raises `epoch`. Rounds run while `round_done` < `round_wanted`.
+
+    `wait_target_s` is how long work should wait at most, nineteen times out of twenty.
+    """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     epoch = models.IntegerField(default=1)
@@ -13,6 +16,7 @@ class Installation(models.Model):
     first_run = models.CharField(max_length=12, default="")
     round_wanted = models.BigIntegerField(default=0)
     round_done = models.BigIntegerField(default=0)
+    wait_target_s = models.PositiveIntegerField(default=1800)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -40,7 +40,10 @@ class Organization(models.Model):
 
 
 class Project(models.Model):
-    """A team inside an organization; `uid_base` starts its range of Unix accounts."""
+    """A team inside an organization; `uid_base` starts its range of Unix accounts.
+
+    `queue_held` keeps what waits where it waits: the project may submit, nothing of it starts.
+    """
 
     uid = UidField(prefix="pr")
     organization = models.ForeignKey(
@@ -52,6 +55,8 @@ class Project(models.Model):
     trust_group = models.ForeignKey(TrustGroup, on_delete=models.PROTECT, related_name="projects")
     suspended = models.BooleanField(default=False)
     suspended_reason = models.CharField(max_length=200, blank=True)
+    queue_held = models.BooleanField(default=False)
+    queue_held_reason = models.CharField(max_length=200, blank=True)
     uid_base = models.PositiveIntegerField(default=200000)
     example = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -126,6 +126,11 @@ class Workload(models.Model):
             models.Index(fields=["state", "id"], name="workload_by_state"),
             models.Index(fields=["project", "-id"], name="workload_by_project"),
             models.Index(fields=["owner", "-id"], name="workload_by_owner"),
+            models.Index(
+                fields=["started_at"],
+                name="workload_by_start",
+                condition=Q(started_at__isnull=False),
+            ),
             GinIndex(
                 fields=["name_folded"], opclasses=["gin_trgm_ops"], name="workload_name_search"
             ),
