@@ -9,14 +9,19 @@ from pool.models.leases import Lease
 from pool.models.nodes import JoinToken, Node, NodeWatch
 from pool.models.partitions import Partition
 from pool.models.placements import Hold, Placement, Promise
+from pool.models.policies import PolicyVersion
 from pool.models.quotas import Quota
+from pool.models.ranks import Rank
 from pool.models.requests import Request, RequestComment
+from pool.models.reservations import Reservation, ReservedCard
 from pool.models.rounds import Round, RoundTotal
 from pool.models.samples import LogChunk, Sample
+from pool.models.seats import Seats
 from pool.models.slices import Slice
 from pool.models.templates import Template, TemplateVersion
 from pool.models.tenants import Membership, Organization, Project, TrustGroup
 from pool.models.users import User
+from pool.models.windows import Window
 from pool.models.workloads import Attempt, Workload
 
 __all__ = [
@@ -37,18 +42,24 @@ __all__ = [
     "Organization",
     "Partition",
     "Placement",
+    "PolicyVersion",
     "Project",
     "Promise",
     "Quota",
+    "Rank",
     "Request",
     "RequestComment",
+    "Reservation",
+    "ReservedCard",
     "Round",
     "RoundTotal",
     "Sample",
+    "Seats",
     "Slice",
     "Template",
     "TemplateVersion",
     "TrustGroup",
     "User",
+    "Window",
     "Workload",
 ]

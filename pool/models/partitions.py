@@ -5,11 +5,16 @@ from django.db import models
 from django.db.models import Q
 
 from pool.models.ids import UidField
-from pool.models.tenants import Organization
+from pool.models.tenants import Organization, TrustGroup
 
 
 class Partition(models.Model):
-    """A card is in exactly one partition; `selector` says which (keys of docs/rules.md)."""
+    """A card is in exactly one partition; `selector` says which (keys of docs/rules.md).
+
+    `class_policies` names the placement of single work classes, where it is not `policy`. Where
+    `trust_groups` are named only they share cards without hardware isolation. `lending` lends
+    what is kept for a reserved lease and idle.
+    """
 
     uid = UidField(prefix="pt")
     slug = models.SlugField(max_length=63, unique=True)
@@ -17,8 +22,11 @@ class Partition(models.Model):
     selector = models.JSONField(default=dict)
     modes = ArrayField(models.CharField(max_length=16), default=list)
     policy = models.CharField(max_length=16, default="binpack")
+    class_policies = models.JSONField(default=dict)
     preemption = models.BooleanField(default=False)
     sharing = models.BooleanField(default=True)
+    lending = models.BooleanField(default=True)
+    trust_groups = models.ManyToManyField(TrustGroup, blank=True, related_name="partitions")
     open_to_all = models.BooleanField(default=True)
     organizations = models.ManyToManyField(Organization, blank=True, related_name="partitions")
     tolerance_points = models.PositiveSmallIntegerField(default=2)
