@@ -106,6 +106,7 @@ class ExitReason(StrEnum):
     NODE_LOST = "node_lost"
     FENCED = "fenced"
     KILLED = "killed"
+    RANK_DIED = "rank_died"
 
 
 class StepKind(StrEnum):

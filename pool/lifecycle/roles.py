@@ -58,3 +58,10 @@ class WorkClass(StrEnum):
     TRANSCODING = "transcoding"
     HPC = "hpc"
     DATA = "data"
+
+
+class RankDeath(StrEnum):
+    """What becomes of a gang when one of its ranks dies: the whole fails, or starts again."""
+
+    FAIL = "fail"
+    RESTART = "restart"

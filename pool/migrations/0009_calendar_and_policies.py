@@ -12,167 +12,431 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pool', '0008_rounds_and_held_queues'),
+        ("pool", "0008_rounds_and_held_queues"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='partition',
-            name='class_policies',
+            model_name="partition",
+            name="class_policies",
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name='partition',
-            name='lending',
+            model_name="partition",
+            name="lending",
             field=models.BooleanField(default=True),
         ),
         migrations.AddField(
-            model_name='partition',
-            name='trust_groups',
-            field=models.ManyToManyField(blank=True, related_name='partitions', to='pool.trustgroup'),
+            model_name="partition",
+            name="trust_groups",
+            field=models.ManyToManyField(
+                blank=True, related_name="partitions", to="pool.trustgroup"
+            ),
         ),
         migrations.CreateModel(
-            name='Reservation',
+            name="Reservation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='rv', unique=True)),
-                ('span', django.contrib.postgres.fields.ranges.DateTimeRangeField()),
-                ('state', models.CharField(default=pool.lifecycle.reservations.ReservationState['ASKED'], max_length=10)),
-                ('state_since', models.DateTimeField(auto_now_add=True)),
-                ('state_reason', models.CharField(blank=True, max_length=200)),
-                ('quota_taken', models.JSONField(default=list)),
-                ('used_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('lease', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='reservation', to='pool.lease')),
-                ('partition', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='reservations', to='pool.partition')),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reservations', to='pool.project')),
-                ('request', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='reservation', to='pool.request')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="rv", unique=True
+                    ),
+                ),
+                ("span", django.contrib.postgres.fields.ranges.DateTimeRangeField()),
+                (
+                    "state",
+                    models.CharField(
+                        default=pool.lifecycle.reservations.ReservationState["ASKED"], max_length=10
+                    ),
+                ),
+                ("state_since", models.DateTimeField(auto_now_add=True)),
+                ("state_reason", models.CharField(blank=True, max_length=200)),
+                ("quota_taken", models.JSONField(default=list)),
+                ("used_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "lease",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reservation",
+                        to="pool.lease",
+                    ),
+                ),
+                (
+                    "partition",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reservations",
+                        to="pool.partition",
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reservations",
+                        to="pool.project",
+                    ),
+                ),
+                (
+                    "request",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reservation",
+                        to="pool.request",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='ReservedCard',
+            name="ReservedCard",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('span', django.contrib.postgres.fields.ranges.DateTimeRangeField()),
-                ('live', models.BooleanField(default=True)),
-                ('card', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reserved', to='pool.card')),
-                ('reservation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='kept', to='pool.reservation')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("span", django.contrib.postgres.fields.ranges.DateTimeRangeField()),
+                ("live", models.BooleanField(default=True)),
+                (
+                    "card",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="reserved",
+                        to="pool.card",
+                    ),
+                ),
+                (
+                    "reservation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="kept",
+                        to="pool.reservation",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pk'],
+                "ordering": ["pk"],
             },
         ),
         migrations.CreateModel(
-            name='Seats',
+            name="Seats",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='st', unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('mode', models.CharField(max_length=16)),
-                ('total', models.PositiveIntegerField()),
-                ('changed_at', models.DateTimeField(auto_now=True)),
-                ('organization', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='seats', to='pool.organization')),
-                ('partition', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='seats', to='pool.partition')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="st", unique=True
+                    ),
+                ),
+                ("name", models.CharField(max_length=120)),
+                ("mode", models.CharField(max_length=16)),
+                ("total", models.PositiveIntegerField()),
+                ("changed_at", models.DateTimeField(auto_now=True)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="seats",
+                        to="pool.organization",
+                    ),
+                ),
+                (
+                    "partition",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="seats",
+                        to="pool.partition",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['mode', 'pk'],
+                "ordering": ["mode", "pk"],
             },
         ),
         migrations.CreateModel(
-            name='Window',
+            name="Window",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='mw', unique=True)),
-                ('reason', models.CharField(max_length=200)),
-                ('span', django.contrib.postgres.fields.ranges.DateTimeRangeField()),
-                ('with_running', models.CharField(default=pool.lifecycle.windows.WithRunning['WAIT'], max_length=8)),
-                ('notice_seconds', models.PositiveIntegerField(default=300)),
-                ('state', models.CharField(default=pool.lifecycle.windows.WindowState['PLANNED'], max_length=10)),
-                ('state_since', models.DateTimeField(auto_now_add=True)),
-                ('state_reason', models.CharField(blank=True, max_length=200)),
-                ('taken', models.JSONField(default=dict)),
-                ('extended', models.JSONField(default=dict)),
-                ('noticed', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('cards', models.ManyToManyField(blank=True, related_name='windows', to='pool.card')),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('nodes', models.ManyToManyField(blank=True, related_name='windows', to='pool.node')),
-                ('partitions', models.ManyToManyField(blank=True, related_name='windows', to='pool.partition')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="mw", unique=True
+                    ),
+                ),
+                ("reason", models.CharField(max_length=200)),
+                ("span", django.contrib.postgres.fields.ranges.DateTimeRangeField()),
+                (
+                    "with_running",
+                    models.CharField(
+                        default=pool.lifecycle.windows.WithRunning["WAIT"], max_length=8
+                    ),
+                ),
+                ("notice_seconds", models.PositiveIntegerField(default=300)),
+                (
+                    "state",
+                    models.CharField(
+                        default=pool.lifecycle.windows.WindowState["PLANNED"], max_length=10
+                    ),
+                ),
+                ("state_since", models.DateTimeField(auto_now_add=True)),
+                ("state_reason", models.CharField(blank=True, max_length=200)),
+                ("taken", models.JSONField(default=dict)),
+                ("extended", models.JSONField(default=dict)),
+                ("noticed", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "cards",
+                    models.ManyToManyField(blank=True, related_name="windows", to="pool.card"),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "nodes",
+                    models.ManyToManyField(blank=True, related_name="windows", to="pool.node"),
+                ),
+                (
+                    "partitions",
+                    models.ManyToManyField(blank=True, related_name="windows", to="pool.partition"),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='PolicyVersion',
+            name="PolicyVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='pv', unique=True)),
-                ('number', models.PositiveIntegerField()),
-                ('values', models.JSONField(default=dict)),
-                ('reason', models.CharField(blank=True, max_length=200)),
-                ('actor_label', models.CharField(max_length=160)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('partition', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='pool.partition')),
-                ('reverts', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pool.policyversion')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="pv", unique=True
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("values", models.JSONField(default=dict)),
+                ("reason", models.CharField(blank=True, max_length=200)),
+                ("actor_label", models.CharField(max_length=160)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "partition",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="versions",
+                        to="pool.partition",
+                    ),
+                ),
+                (
+                    "reverts",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="pool.policyversion",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
-                'constraints': [models.UniqueConstraint(fields=('partition', 'number'), name='policy_version_once', nulls_distinct=False)],
+                "ordering": ["-pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("partition", "number"),
+                        name="policy_version_once",
+                        nulls_distinct=False,
+                    )
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='reservation',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [pool.lifecycle.reservations.ReservationState['ACTIVE'], pool.lifecycle.reservations.ReservationState['ASKED'], pool.lifecycle.reservations.ReservationState['CANCELLED'], pool.lifecycle.reservations.ReservationState['CONFIRMED'], pool.lifecycle.reservations.ReservationState['ENDED']])), name='reservation_state_known'),
+            model_name="reservation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            pool.lifecycle.reservations.ReservationState["ACTIVE"],
+                            pool.lifecycle.reservations.ReservationState["ASKED"],
+                            pool.lifecycle.reservations.ReservationState["CANCELLED"],
+                            pool.lifecycle.reservations.ReservationState["CONFIRMED"],
+                            pool.lifecycle.reservations.ReservationState["ENDED"],
+                        ],
+                    )
+                ),
+                name="reservation_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='reservation',
-            constraint=models.CheckConstraint(condition=models.Q(('span__isempty', False), ('span__lower_inf', False), ('span__upper_inf', False)), name='reservation_has_an_end'),
+            model_name="reservation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("span__isempty", False), ("span__lower_inf", False), ("span__upper_inf", False)
+                ),
+                name="reservation_has_an_end",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='reservation',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['confirmed', 'active']), _negated=True), models.Q(('lease__isnull', False), ('partition__isnull', False)), _connector='OR'), name='reservation_of_a_lease'),
+            model_name="reservation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state__in", ["confirmed", "active"]), _negated=True),
+                    models.Q(("lease__isnull", False), ("partition__isnull", False)),
+                    _connector="OR",
+                ),
+                name="reservation_of_a_lease",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='reservedcard',
-            constraint=models.UniqueConstraint(fields=('reservation', 'card'), name='reserved_card_once'),
+            model_name="reservedcard",
+            constraint=models.UniqueConstraint(
+                fields=("reservation", "card"), name="reserved_card_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='reservedcard',
-            constraint=django.contrib.postgres.constraints.ExclusionConstraint(condition=models.Q(('live', True)), expressions=[('card', '='), ('span', '&&')], name='reserved_card_one_at_a_time'),
+            model_name="reservedcard",
+            constraint=django.contrib.postgres.constraints.ExclusionConstraint(
+                condition=models.Q(("live", True)),
+                expressions=[("card", "="), ("span", "&&")],
+                name="reserved_card_one_at_a_time",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='seats',
-            constraint=models.CheckConstraint(condition=models.Q(('mode__in', [nodeagent.protocol.vocabulary.Mode['AMD_PARTITION'], nodeagent.protocol.vocabulary.Mode['MIG'], nodeagent.protocol.vocabulary.Mode['MPS'], nodeagent.protocol.vocabulary.Mode['TIMESLICE'], nodeagent.protocol.vocabulary.Mode['VGPU'], nodeagent.protocol.vocabulary.Mode['VNPU'], nodeagent.protocol.vocabulary.Mode['WHOLE']])), name='seats_mode_known'),
+            model_name="seats",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "mode__in",
+                        [
+                            nodeagent.protocol.vocabulary.Mode["AMD_PARTITION"],
+                            nodeagent.protocol.vocabulary.Mode["MIG"],
+                            nodeagent.protocol.vocabulary.Mode["MPS"],
+                            nodeagent.protocol.vocabulary.Mode["TIMESLICE"],
+                            nodeagent.protocol.vocabulary.Mode["VGPU"],
+                            nodeagent.protocol.vocabulary.Mode["VNPU"],
+                            nodeagent.protocol.vocabulary.Mode["WHOLE"],
+                        ],
+                    )
+                ),
+                name="seats_mode_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='seats',
-            constraint=models.UniqueConstraint(fields=('mode', 'organization', 'partition'), name='seats_once', nulls_distinct=False),
+            model_name="seats",
+            constraint=models.UniqueConstraint(
+                fields=("mode", "organization", "partition"),
+                name="seats_once",
+                nulls_distinct=False,
+            ),
         ),
         migrations.AddIndex(
-            model_name='window',
-            index=models.Index(condition=models.Q(('state__in', ['planned', 'active'])), fields=['id'], name='window_open'),
+            model_name="window",
+            index=models.Index(
+                condition=models.Q(("state__in", ["planned", "active"])),
+                fields=["id"],
+                name="window_open",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='window',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [pool.lifecycle.windows.WindowState['ACTIVE'], pool.lifecycle.windows.WindowState['CANCELLED'], pool.lifecycle.windows.WindowState['ENDED'], pool.lifecycle.windows.WindowState['PLANNED']])), name='window_state_known'),
+            model_name="window",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            pool.lifecycle.windows.WindowState["ACTIVE"],
+                            pool.lifecycle.windows.WindowState["CANCELLED"],
+                            pool.lifecycle.windows.WindowState["ENDED"],
+                            pool.lifecycle.windows.WindowState["PLANNED"],
+                        ],
+                    )
+                ),
+                name="window_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='window',
-            constraint=models.CheckConstraint(condition=models.Q(('with_running__in', [pool.lifecycle.windows.WithRunning['PREEMPT'], pool.lifecycle.windows.WithRunning['STOP'], pool.lifecycle.windows.WithRunning['WAIT']])), name='window_with_running_known'),
+            model_name="window",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "with_running__in",
+                        [
+                            pool.lifecycle.windows.WithRunning["PREEMPT"],
+                            pool.lifecycle.windows.WithRunning["STOP"],
+                            pool.lifecycle.windows.WithRunning["WAIT"],
+                        ],
+                    )
+                ),
+                name="window_with_running_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='window',
-            constraint=models.CheckConstraint(condition=models.Q(('span__isempty', False), ('span__lower_inf', False), ('span__upper_inf', False)), name='window_has_an_end'),
+            model_name="window",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("span__isempty", False), ("span__lower_inf", False), ("span__upper_inf", False)
+                ),
+                name="window_has_an_end",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='window',
-            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='window_has_a_reason'),
+            model_name="window",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("reason", ""), _negated=True), name="window_has_a_reason"
+            ),
         ),
     ]

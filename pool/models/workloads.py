@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
-from pool.lifecycle.roles import Priority
+from pool.lifecycle.roles import Priority, RankDeath
 from pool.lifecycle.workloads import ATTEMPT, WORKLOAD, AttemptState, WorkloadState
 from pool.models.ids import UidField
 from pool.models.leases import Lease
@@ -65,6 +65,8 @@ class Workload(models.Model):
     priority = models.CharField(max_length=12, default=Priority.NORMAL)
     preemptible = models.BooleanField(default=False)
     silence = models.CharField(max_length=8, default=Silence.KEEP)
+    on_rank_death = models.CharField(max_length=8, default=RankDeath.FAIL)
+    rendezvous_seconds = models.PositiveIntegerField(default=600)
     grace_seconds = models.PositiveIntegerField(default=30)
     runs_left = models.PositiveSmallIntegerField(default=0)
     starts_left = models.PositiveSmallIntegerField(default=3)
@@ -100,6 +102,9 @@ class Workload(models.Model):
             ),
             models.CheckConstraint(
                 name="workload_silence_known", condition=Q(silence__in=sorted(Silence))
+            ),
+            models.CheckConstraint(
+                name="workload_rank_death_known", condition=Q(on_rank_death__in=sorted(RankDeath))
             ),
             models.CheckConstraint(
                 name="workload_exit_reason_known",
@@ -145,6 +150,8 @@ class Attempt(models.Model):
 
     `clean_at` is when the node reported its processes gone and its slices clean; an attempt that
     the books ended without it (a dead or fenced node) is stopped there when the node returns.
+    One that runs on `size` nodes has a row for each of its ranks; `node` is that of rank 0, and
+    `master_port` the port on it where the ranks meet, once it has chosen one.
     """
 
     uid = UidField(prefix="at")
@@ -152,6 +159,8 @@ class Attempt(models.Model):
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=8, default=ATTEMPT.first)
     node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="attempts")
+    size = models.PositiveSmallIntegerField(default=1)
+    master_port = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     accepted_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
