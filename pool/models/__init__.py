@@ -23,12 +23,14 @@ from pool.models.tenants import Membership, Organization, Project, TrustGroup
 from pool.models.users import User
 from pool.models.windows import Window
 from pool.models.workloads import Attempt, Workload
+from pool.models.yielding import CriticalBudget, YieldOrder
 
 __all__ = [
     "Alert",
     "Attempt",
     "Card",
     "ClockShift",
+    "CriticalBudget",
     "Event",
     "FairUse",
     "Hold",
@@ -62,4 +64,5 @@ __all__ = [
     "User",
     "Window",
     "Workload",
+    "YieldOrder",
 ]

@@ -23,7 +23,7 @@ class Partition(models.Model):
     modes = ArrayField(models.CharField(max_length=16), default=list)
     policy = models.CharField(max_length=16, default="binpack")
     class_policies = models.JSONField(default=dict)
-    preemption = models.BooleanField(default=False)
+    preemption = models.BooleanField(default=True)
     sharing = models.BooleanField(default=True)
     lending = models.BooleanField(default=True)
     trust_groups = models.ManyToManyField(TrustGroup, blank=True, related_name="partitions")

@@ -53,22 +53,33 @@ class Placement(models.Model):
 
 
 class Promise(models.Model):
-    """Room that is being made on a card for one queued workload; nobody else gets it until then.
+    """Room on a card (or, for work without cards, on a node) kept for one queued workload.
 
-    Written when idle slices must be removed first, taken away when the workload is placed.
+    Written when idle slices must be removed or others were told to leave; nobody else gets the
+    room until then. Taken away when the workload is placed.
     """
 
     workload = models.ForeignKey(Workload, on_delete=models.CASCADE, related_name="promises")
-    card = models.ForeignKey(Card, on_delete=models.CASCADE, related_name="promises")
+    card = models.ForeignKey(
+        Card, on_delete=models.CASCADE, related_name="promises", null=True, blank=True
+    )
+    node = models.ForeignKey(
+        Node, on_delete=models.CASCADE, related_name="promises", null=True, blank=True
+    )
     until = models.DateTimeField()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(name="promise_one_per_card", fields=["card"]),
+            models.UniqueConstraint(name="promise_one_per_node", fields=["node"]),
+            models.CheckConstraint(
+                name="promise_card_or_node",
+                condition=Q(card__isnull=False, node=None) | Q(card=None, node__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.card_id} for {self.workload_id}"
+        return f"{self.card_id or self.node_id} for {self.workload_id}"
 
 
 class Hold(models.Model):

@@ -148,6 +148,7 @@ class Workload(models.Model):
 class Attempt(models.Model):
     """One run of a workload; what the node reported of it. Exit code after a signal is minus it.
 
+    `draining` takes it out of routing: it was told to leave and gets no new requests.
     `clean_at` is when the node reported its processes gone and its slices clean; an attempt that
     the books ended without it (a dead or fenced node) is stopped there when the node returns.
     One that runs on `size` nodes has a row for each of its ranks; `node` is that of rank 0, and
@@ -174,6 +175,9 @@ class Attempt(models.Model):
     checkpoint_step = models.BigIntegerField(null=True, blank=True)
     checkpoint_at = models.DateTimeField(null=True, blank=True)
     checkpoint_path = models.CharField(max_length=400, blank=True)
+    checkpoint_warned_at = models.DateTimeField(null=True, blank=True)
+    overran_at = models.DateTimeField(null=True, blank=True)
+    draining = models.BooleanField(default=False)
     billable = models.BooleanField(default=True)
     clean_at = models.DateTimeField(null=True, blank=True)
 
