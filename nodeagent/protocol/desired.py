@@ -21,8 +21,41 @@ class WantedSlice(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
+class Launch(Struct, frozen=True, kw_only=True):
+    """What one rank of a gang must know of the others; one rank a node.
+
+    `hosts` (addresses) and `slots` (cards or slices) stand in the order of the ranks. `port` is on
+    the first host: 0 while its agent has not told which one it chose, and until then no other
+    rank starts. `timeout_s` is how long the ranks may wait for each other.
+    """
+
+    rank: int
+    size: int
+    hosts: tuple[str, ...]
+    slots: tuple[int, ...]
+    port: int = 0
+    timeout_s: int = 600
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """Running work shall give way. `seconds` were left when the wish was written.
+
+    The deadline (the portal's clock) belongs to the order: it is stopped then at the latest.
+    """
+
+    order: str
+    kind: str
+    seconds: float
+    deadline: float
+    reason: str = ""
+
+
 class WantedWork(Struct, frozen=True, kw_only=True):
-    """An attempt that shall run, or shall stop. Times in seconds, memory and disk in MiB."""
+    """An attempt that shall run, or shall stop. Times in seconds, memory and disk in MiB.
+
+    `notice` tells it to leave; `draining` takes it out of routing. `resume_step` and `resume_path`
+    are the newest checkpoint of its earlier attempts.
+    """
 
     attempt: str
     workload: str
@@ -44,6 +77,11 @@ class WantedWork(Struct, frozen=True, kw_only=True):
     stop_reason: str = ""
     runner: str = "process"
     image: str = ""
+    notice: Notice | None = None
+    draining: bool = False
+    resume_step: int | None = None
+    resume_path: str = ""
+    launch: Launch | None = None
 
 
 class Desired(Struct, frozen=True, kw_only=True):

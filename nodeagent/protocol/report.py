@@ -26,12 +26,15 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     `clean` is true once its processes are gone, memory is back and its slices are clean: only
     then do the books end the placement. `held_s` counts CLOCK_BOOTTIME from the moment the wish
     first listed the attempt to `clean_at`, however late the report comes. Exit code after a signal
-    is minus the signal's number.
+    is minus the signal's number. `rank` is its place in a gang; rank 0 tells the `port` that it
+    chose for all to meet.
     """
 
     attempt: str
     workload: str
     state: WorkFound
+    rank: int = 0
+    port: int = 0
     pid: int | None = None
     started_at: float | None = None
     ended_at: float | None = None
@@ -46,6 +49,9 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     checkpoint_step: int | None = None
     checkpoint_at: float | None = None
     checkpoint_path: str = ""
+    notice: str = ""
+    noticed_at: float | None = None
+    acked_at: float | None = None
 
 
 class CardHealth(Struct, frozen=True, kw_only=True):

@@ -117,6 +117,7 @@ class StepKind(StrEnum):
     SET_MODE = "set_mode"
     START_WORK = "start_work"
     STOP_WORK = "stop_work"
+    NOTIFY_WORK = "notify_work"
     CLEAN = "clean"
 
 
