@@ -164,7 +164,7 @@ class Board:
     rows: dict[int, Ints]
     quotas: dict[str, list[Quota]]
     held: dict[int, int]
-    seats: dict[Mode, int]
+    seats: dict[int, int]
 
     def copy(self) -> "Board":
         return replace(
@@ -220,7 +220,7 @@ def build(snapshot: Snapshot) -> Board:
         rows=_rows(kinds, cards),
         quotas=dict(quotas),
         held={row.id: row.held for row in snapshot.quotas},
-        seats={s.mode: s.total - s.used for s in snapshot.seats},
+        seats={s.id: s.total - s.used for s in snapshot.seats},
     )
     for card, pieces in enumerate(cards.pieces):
         board.refresh(card)

@@ -25,16 +25,27 @@ def kept_away(board: Board, work: Waiting) -> Iterator[tuple[Reason, Flags]]:
         cards = frozenset().union(*(w.cards for w in closed))
         nodes = frozenset().union(*(w.nodes for w in closed))
         yield Reason.MAINTENANCE, ~(_cards(board, cards) | _on(board, nodes))
-    kept: frozenset[int] = frozenset()
-    for reservation in snapshot.reservations:
-        overlaps = reservation.starts_s < until and reservation.ends_s > now
-        if overlaps and not reservation.tenants & frozenset(work.tenants):
-            kept |= reservation.cards
+    kept = others_cards(board, work, lent=False)
     for promise in snapshot.promises:
         if promise.workload != work.id and promise.until_s > now:
             kept |= promise.cards
     if kept:
         yield Reason.RESERVED, ~_cards(board, kept)
+    if work.kept:
+        yield Reason.RESERVED, _cards(board, work.kept)
+
+
+def others_cards(board: Board, work: Waiting, *, lent: bool) -> frozenset[int]:
+    """Cards kept for others at some time of the work's forecast: barred to it, or `lent` to it."""
+    snapshot = board.snapshot
+    until = snapshot.now_s + forecast_s(work, snapshot.rules)
+    found: frozenset[int] = frozenset()
+    for one in snapshot.reservations:
+        overlaps = one.starts_s < until and one.ends_s > snapshot.now_s
+        mine = one.tenants & frozenset(work.tenants)
+        if overlaps and not mine and (one.lends and work.preemptible) == lent:
+            found |= one.cards - work.kept
+    return found
 
 
 def nodes_kept_away(board: Board, work: Waiting) -> Flags:

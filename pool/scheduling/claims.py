@@ -95,7 +95,8 @@ class Waiting:
     that `Quota` and `TenantShare` use. `trust` is its trust group. `declared_s` is the owner's
     duration, `p90_ratio` how far past it the owner's work has run. `held_back` is a reason not
     to start it now (on hold, dependency, throttle), shown word for word. `avoid` names nodes
-    that failed it.
+    that failed it. `kept` are the cards that its reserved lease keeps: it runs on no others, and
+    its organization's and project's rows count them already.
     """
 
     id: int
@@ -114,6 +115,7 @@ class Waiting:
     held_back: str = ""
     not_before_s: float = 0.0
     avoid: frozenset[int] = frozenset()
+    kept: frozenset[int] = frozenset()
     checkpointed: bool = False
     preemptible: bool = False
     interrupted: bool = False
@@ -175,13 +177,17 @@ class TenantShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """Cards kept for `tenants` from `starts_s` to `ends_s`; free to all outside that time."""
+    """Cards kept for `tenants` from `starts_s` to `ends_s`; free to all outside that time.
+
+    Where it `lends`, preemptible work may have them meanwhile: it gives way to the owner.
+    """
 
     id: int
     cards: frozenset[int]
     tenants: frozenset[str]
     starts_s: float
     ends_s: float
+    lends: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

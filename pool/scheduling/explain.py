@@ -128,7 +128,8 @@ def possible(board: Board, work: Waiting) -> bool:
     key = ("possible", work.need, work.kind, work.purpose, work.partitions)
     found: bool | None = board.words.memo.get(key)
     if found is None:
-        plain = replace(work, avoid=frozenset(), tenants=(), priority_class=PriorityClass.NORMAL)
+        plain = replace(work, avoid=frozenset(), tenants=(), kept=frozenset())
+        plain = replace(plain, priority_class=PriorityClass.NORMAL)
         parts = {p: replace(s, open_to=None) for p, s in board.parts.items()}
         found = offer(replace(_empty(board), parts=parts), plain) is not None
         board.words.memo[key] = found

@@ -20,7 +20,7 @@ from pool.scheduling.model import (
     Unit,
     Waiting,
 )
-from pool.scheduling.quota import card_room, host_room
+from pool.scheduling.quota import card_room, host_room, seats_left
 from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER
 from pool.scheduling.trial import layout_open
 
@@ -117,7 +117,7 @@ def sieve(board: Board, work: Waiting, partition: int, mode: Mode, grants: Grant
     yield from _sums(board, work, partition, rows, grants)
     for reason, fine in host_sieve(board, work, least_parts_a_node(work.need)):
         yield reason, fine[node]
-    yield from _licence(board, work, mode, rows)
+    yield from _licence(board, work, partition, mode, rows)
     yield Reason.QUOTA, _quota(board, work, partition, grants)[kind]
     for reason, free in kept_away(board, work):
         yield reason, free[rows]
@@ -206,9 +206,8 @@ def host_sieve(board: Board, work: Waiting, parts: int) -> Sieve:
         yield Reason.TOPOLOGY, nodes.busy == 0
 
 
-def _licence(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Sieve:
-    left = board.seats.get(mode)
-    if left is not None and left < work.need.parts:
+def _licence(board: Board, work: Waiting, partition: int, mode: Mode, rows: Ints) -> Sieve:
+    if seats_left(board, work, partition, mode) < work.need.parts:
         yield Reason.LICENCE, np.zeros(len(rows), dtype=np.bool_)
 
 

@@ -17,6 +17,10 @@ def may_share(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Flags:
     trust = board.cards.trust[rows]
     soft = np.array([kind.isolation(mode) in UNISOLATED for kind in board.kinds], dtype=np.bool_)
     fine: Flags = ~soft[board.cards.kind[rows]] | (trust == FREE) | (trust == mine)
+    shut = {p.id for p in board.parts.values() if work.trust not in (p.trusts or {work.trust})}
+    if shut:
+        away = np.array([kind.partition in shut for kind in board.kinds], dtype=np.bool_)
+        fine &= ~(soft & away)[board.cards.kind[rows]]
     fine &= nodes_may_share(board, work)[board.cards.node[rows]]
     return fine
 

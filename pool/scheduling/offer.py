@@ -6,7 +6,7 @@ import numpy as np
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.board import Board, Flags, Ints
-from pool.scheduling.calendar import nodes_kept_away
+from pool.scheduling.calendar import nodes_kept_away, others_cards
 from pool.scheduling.fit import (
     Grants,
     grants_for,
@@ -15,7 +15,16 @@ from pool.scheduling.fit import (
     modes_offered,
     sieve,
 )
-from pool.scheduling.model import HostPart, Placed, Policy, PriorityClass, Reason, Topology, Waiting
+from pool.scheduling.model import (
+    HostPart,
+    Part,
+    Placed,
+    Policy,
+    PriorityClass,
+    Reason,
+    Topology,
+    Waiting,
+)
 from pool.scheduling.parts import Cutting, whole_cutting
 from pool.scheduling.quota import card_room, is_borrowed
 from pool.scheduling.score import fragments, node_deltas
@@ -73,7 +82,7 @@ def passing(sieved: Iterable[tuple[Reason, Flags]], size: int) -> Flags:
 def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
     rows = board.rows[partition]
     state = board.parts.get(partition)
-    policy = state.policy if state else Policy.FRAGMENTATION
+    policy = state.policy_for(work.purpose) if state else Policy.FRAGMENTATION
     for mode in modes_offered(board, work, partition):
         grants = grants_for(board, work, partition, mode)
         fine = passing(sieve(board, work, partition, mode, grants), len(rows))
@@ -118,10 +127,19 @@ def _placed(board: Board, work: Waiting, partition: int, cuttings: Sequence[Cutt
         hosts=tuple(_host(board, work, node, count) for node, count in sorted(nodes.items())),
         moves=tuple(c.move for c in cuttings if c.move is not None),
         card_micro=sum(part.card_micro for part in parts),
-        borrowed=any(
+        borrowed=_lent(board, work, parts)
+        or any(
             is_borrowed(board, work, partition, label, micro) for label, micro in labels.items()
         ),
     )
+
+
+def _lent(board: Board, work: Waiting, parts: Sequence[Part]) -> bool:
+    """Whether a card is kept for somebody else, who lends it until it is needed."""
+    if not board.snapshot.reservations:
+        return False
+    lent = others_cards(board, work, lent=True)
+    return any(part.card in lent for part in parts)
 
 
 def _host(board: Board, work: Waiting, node: int, parts: int) -> HostPart:

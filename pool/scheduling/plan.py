@@ -165,7 +165,7 @@ def _shape(board: Board, work: Waiting) -> tuple[object, ...]:
         work.kind,
         work.avoid,
         work.priority_class is PriorityClass.CRITICAL,
-        forecast_s(work, snapshot.rules) if timed else None,
+        (forecast_s(work, snapshot.rules), work.preemptible, work.kept) if timed else None,
         work.id if promised else None,
     )
 

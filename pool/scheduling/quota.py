@@ -1,9 +1,10 @@
-"""Room under the quota rows: what a start may still take, and whether it would be borrowed."""
+"""Room under quota rows and licence seats: what a start may still take, and what is borrowed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.board import Board
-from pool.scheduling.model import HostPart, Quota, QuotaKind, Unit, Waiting
+from pool.scheduling.model import HostPart, Placed, Quota, QuotaKind, Seats, Unit, Waiting
 
 UNBOUND = 1 << 60
 """Room where no row binds."""
@@ -24,9 +25,14 @@ def card_room(board: Board, work: Waiting, partition: int, label: str) -> int:
 def _room(board: Board, work: Waiting, kind: QuotaKind, partition: int, label: str) -> int:
     left = UNBOUND
     for row in _rows(board, work, kind, partition):
-        if row.unit is Unit.CARD_MICRO and row.label in (None, label):
+        if row.unit is Unit.CARD_MICRO and row.label in (None, label) and not _kept(work, row):
             left = min(left, row.limit - board.held[row.id])
     return left
+
+
+def _kept(work: Waiting, row: Quota) -> bool:
+    """Whether the row counts the work's cards already, because they are kept for its lease."""
+    return bool(work.kept) and row.unit is Unit.CARD_MICRO and row.tenant in work.tenants[:2]
 
 
 def host_room(board: Board, work: Waiting, partition: int) -> dict[Unit, int]:
@@ -68,8 +74,31 @@ def charge(
     }
     for kind in QuotaKind:
         for row in _rows(board, work, kind, partition):
-            if row.unit is Unit.CARD_MICRO:
+            if _kept(work, row):
+                added = 0
+            elif row.unit is Unit.CARD_MICRO:
                 added = sum(m for label, m in taken.items() if row.label in (None, label))
             else:
                 added = units[row.unit]
             board.held[row.id] += added
+
+
+def seats_left(board: Board, work: Waiting, partition: int, mode: Mode) -> int:
+    """How many more slices of the mode the work's licences allow there."""
+    rows = (row for row in board.snapshot.seats if _needs_seat(row, work, partition, mode))
+    return min((board.seats.get(row.id, UNBOUND) for row in rows), default=UNBOUND)
+
+
+def take_seats(board: Board, work: Waiting, placed: Placed, modes: Mapping[int, Mode]) -> None:
+    """Count a start's slices against every licence that binds it; `modes` of slices by id."""
+    for row in board.snapshot.seats:
+        if row.id not in board.seats:
+            continue
+        for part in placed.parts:
+            mode = part.new.mode if part.new else modes[part.slice or 0]
+            board.seats[row.id] -= _needs_seat(row, work, placed.partition, mode)
+
+
+def _needs_seat(row: Seats, work: Waiting, partition: int, mode: Mode) -> bool:
+    mine = row.tenant is None or row.tenant in work.tenants
+    return row.mode is mode and mine and row.partition in (None, partition)

@@ -15,7 +15,7 @@ from pool.scheduling.model import (
     SliceState,
     Waiting,
 )
-from pool.scheduling.quota import charge
+from pool.scheduling.quota import charge, take_seats
 
 
 def take(board: Board, work: Waiting, placed: Placed) -> None:
@@ -33,8 +33,13 @@ def take(board: Board, work: Waiting, placed: Placed) -> None:
     for host in placed.hosts:
         _take_host(board, host, board.words.code(("trust", work.trust)))
     charge(board, work, placed.partition, taken, placed.hosts)
-    for mode in board.seats:
-        board.seats[mode] -= sum(p.new is not None and p.new.mode is mode for p in placed.parts)
+    if board.seats:
+        modes = {s.id: s.mode for p in placed.parts for s in _pieces_of(board, p)}
+        take_seats(board, work, placed, modes)
+
+
+def _pieces_of(board: Board, part: Part) -> tuple[SliceState, ...]:
+    return board.cards.pieces[board.cards.index[part.card]]
 
 
 def clear(board: Board, move: CarveMove) -> None:

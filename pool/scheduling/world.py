@@ -144,22 +144,38 @@ class Ceiling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionState:
-    """One partition's switches. `open_to` names the tenants that may use it; None means all."""
+    """One partition's switches. `open_to` names the tenants that may use it; None means all.
+
+    `policies` are those of single purposes, where it is not `policy`. `trusts` names the trust
+    groups that may share its cards without hardware isolation; None means any one at a time.
+    """
 
     id: int
     name: str
     policy: Policy = Policy.FRAGMENTATION
+    policies: tuple[tuple[str, Policy], ...] = ()
     open_to: frozenset[str] | None = None
+    trusts: frozenset[str] | None = None
     preemption: bool = True
     lending: bool = True
     ceilings: tuple[Ceiling, ...] = ()
     return_within_s: int = 300
 
+    def policy_for(self, purpose: str) -> Policy:
+        """How work of that purpose is placed here."""
+        return dict(self.policies).get(purpose, self.policy)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seats:
-    """Licence seats of one mode, counted over the whole pool (requirement P9)."""
+    """Licence seats of one mode: so many holders at a time (requirement P9).
+
+    Of one tenant or partition, or (None) of them all. `used` counts what is held now.
+    """
 
     mode: Mode
     total: int
     used: int
+    id: int = 0
+    tenant: str | None = None
+    partition: int | None = None

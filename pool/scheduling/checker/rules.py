@@ -31,11 +31,13 @@ def rule_faults(snapshot: Snapshot, plan: Plan, waiting: Works) -> Faults:
     for row in snapshot.quotas:
         if row.kind is QuotaKind.LIMIT:
             yield from _quota(snapshot, row, starts)
+    modes = {piece.id: piece.mode for piece in snapshot.slices}
     for seats in snapshot.seats:
         taken = sum(
-            part.new is not None and part.new.mode is seats.mode
-            for placed, _ in starts
+            (part.new.mode if part.new else modes.get(part.slice or 0)) is seats.mode
+            for placed, work in starts
             for part in placed.parts
+            if seats.tenant in (None, *work.tenants) and seats.partition in (None, placed.partition)
         )
         if taken > max(0, seats.total - seats.used):
             yield Fault("seats", 0, seats.mode)
@@ -63,10 +65,13 @@ def _time(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
             yield Fault("maintenance", work.id)
     for kept in snapshot.reservations:
         overlaps = kept.starts_s < now + length and kept.ends_s > now
-        if overlaps and not kept.tenants & set(work.tenants) and cards & kept.cards:
+        theirs = not kept.tenants & set(work.tenants) and not (kept.lends and work.preemptible)
+        if overlaps and theirs and cards & kept.cards - work.kept:
             yield Fault("reserved", work.id)
-    theirs = [p for p in snapshot.promises if p.workload != work.id and p.until_s > now]
-    if any(cards & promise.cards for promise in theirs):
+    if work.kept and not cards <= work.kept:
+        yield Fault("not_on_kept_cards", work.id)
+    others = [p for p in snapshot.promises if p.workload != work.id and p.until_s > now]
+    if any(cards & promise.cards for promise in others):
         yield Fault("promised", work.id)
 
 
@@ -76,6 +81,8 @@ def _quota(snapshot: Snapshot, row: Quota, starts: list[tuple[Placed, Waiting]])
     added = 0
     for placed, work in starts:
         if row.tenant not in work.tenants or row.partition not in (None, placed.partition):
+            continue
+        if work.kept and row.unit is Unit.CARD_MICRO and row.tenant in work.tenants[:2]:
             continue
         if row.unit is Unit.CARD_MICRO:
             added += sum(
