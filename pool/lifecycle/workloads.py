@@ -6,11 +6,12 @@ from pool.lifecycle.table import Lifecycle
 
 
 class WorkloadState(StrEnum):
-    """Where a workload stands."""
+    """Where a workload stands; an array is `active` while its pieces are worked through."""
 
     AWAITING_APPROVAL = "awaiting_approval"
     QUEUED = "queued"
     ON_HOLD = "on_hold"
+    ACTIVE = "active"
     PLACED = "placed"
     STARTING = "starting"
     RUNNING = "running"
@@ -31,13 +32,16 @@ W = WorkloadState
 WORKLOAD = Lifecycle(
     name="workload",
     first=W.QUEUED,
-    also_first=frozenset({W.AWAITING_APPROVAL}),
+    also_first=frozenset({W.AWAITING_APPROVAL, W.ACTIVE}),
     moves={
-        W.AWAITING_APPROVAL: frozenset({W.QUEUED, W.CANCELLED}),
+        W.AWAITING_APPROVAL: frozenset({W.QUEUED, W.ACTIVE, W.CANCELLED, W.DEPENDENCY_FAILED}),
         W.QUEUED: frozenset(
             {W.ON_HOLD, W.PLACED, W.CANCELLED, W.EXPIRED, W.FAILED, W.DEPENDENCY_FAILED}
         ),
-        W.ON_HOLD: frozenset({W.QUEUED, W.CANCELLED}),
+        W.ON_HOLD: frozenset({W.QUEUED, W.ACTIVE, W.CANCELLED, W.DEPENDENCY_FAILED}),
+        W.ACTIVE: frozenset(
+            {W.ON_HOLD, W.SUCCEEDED, W.FAILED, W.CANCELLED, W.STOPPED, W.DEPENDENCY_FAILED}
+        ),
         W.PLACED: frozenset({W.STARTING, W.QUEUED, W.FAILED, W.STOPPING, W.UNREACHABLE}),
         W.STARTING: frozenset(
             {W.RUNNING, W.QUEUED, W.FAILED, W.STOPPING, W.PREEMPTING, W.UNREACHABLE}
@@ -73,10 +77,10 @@ WORKLOAD = Lifecycle(
                 W.RECLAIMED,
             }
         ),
-        W.STOPPED: frozenset({W.QUEUED}),
+        W.STOPPED: frozenset({W.QUEUED, W.ACTIVE}),
         W.RECLAIMED: frozenset({W.QUEUED}),
         W.SUCCEEDED: frozenset(),
-        W.FAILED: frozenset(),
+        W.FAILED: frozenset({W.QUEUED, W.ACTIVE}),
         W.CANCELLED: frozenset(),
         W.EXPIRED: frozenset(),
         W.DEPENDENCY_FAILED: frozenset(),
@@ -94,7 +98,10 @@ HOLDING = frozenset({W.PLACED, W.STARTING, W.RUNNING, W.PREEMPTING, W.STOPPING, 
 """States in which a workload has an open placement."""
 
 WAITING = frozenset({W.AWAITING_APPROVAL, W.QUEUED, W.ON_HOLD})
-"""States in which nothing is held yet."""
+"""States in which nothing is held yet. An array that is active holds nothing itself."""
+
+OPEN = WAITING | HOLDING | {W.ACTIVE}
+"""States in which something may still come of it by itself."""
 
 ENDED = frozenset(
     {
@@ -107,7 +114,7 @@ ENDED = frozenset(
         W.DEPENDENCY_FAILED,
     }
 )
-"""States in which nothing is held any more; stopped and reclaimed may be resumed."""
+"""States in which nothing is held any more; what was stopped, reclaimed or failed may go on."""
 
 
 PREEMPT_NOTICE_S = 60

@@ -2,6 +2,7 @@
 
 from pool.models.alerts import Alert
 from pool.models.cards import Card
+from pool.models.dependencies import Dependency
 from pool.models.events import Event
 from pool.models.fairness import FairUse
 from pool.models.installation import ClockShift, Installation
@@ -16,6 +17,7 @@ from pool.models.requests import Request, RequestComment
 from pool.models.reservations import Reservation, ReservedCard
 from pool.models.rounds import Round, RoundTotal
 from pool.models.samples import LogChunk, Sample
+from pool.models.schedules import Schedule, ScheduleRun
 from pool.models.seats import Seats
 from pool.models.slices import Slice
 from pool.models.templates import Template, TemplateVersion
@@ -30,6 +32,7 @@ __all__ = [
     "Attempt",
     "Card",
     "ClockShift",
+    "Dependency",
     "CriticalBudget",
     "Event",
     "FairUse",
@@ -56,6 +59,8 @@ __all__ = [
     "Round",
     "RoundTotal",
     "Sample",
+    "Schedule",
+    "ScheduleRun",
     "Seats",
     "Slice",
     "Template",

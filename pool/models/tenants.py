@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from pool.lifecycle.roles import Role
 from pool.models.ids import UidField
+from pool.rules.workloads import LARGEST_MOST_LIVE, MOST_LIVE
 
 
 class TrustGroup(models.Model):
@@ -43,6 +44,7 @@ class Project(models.Model):
     """A team inside an organization; `uid_base` starts its range of Unix accounts.
 
     `queue_held` keeps what waits where it waits: the project may submit, nothing of it starts.
+    `most_live` is how many live workloads each of its members may have.
     """
 
     uid = UidField(prefix="pr")
@@ -57,6 +59,7 @@ class Project(models.Model):
     suspended_reason = models.CharField(max_length=200, blank=True)
     queue_held = models.BooleanField(default=False)
     queue_held_reason = models.CharField(max_length=200, blank=True)
+    most_live = models.PositiveIntegerField(default=MOST_LIVE)
     uid_base = models.PositiveIntegerField(default=200000)
     example = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -65,6 +68,10 @@ class Project(models.Model):
         ordering = ["slug"]
         constraints = [
             models.CheckConstraint(name="project_has_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="project_most_live_sane",
+                condition=Q(most_live__gte=1, most_live__lte=LARGEST_MOST_LIVE),
+            ),
         ]
 
     def __str__(self) -> str:

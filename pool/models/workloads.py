@@ -18,6 +18,11 @@ from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 
 EXIT_REASONS = sorted(ExitReason)
+ARRAY_STATES = (
+    *("awaiting_approval", "active", "on_hold"),
+    *("succeeded", "failed", "cancelled", "stopped", "dependency_failed"),
+)
+"""States of an array as a whole: its pieces are queued, placed and run."""
 
 
 class Workload(models.Model):
@@ -27,6 +32,11 @@ class Workload(models.Model):
     Why it waits stands in `waits` (the plan's own words). `entitlement` names what lets it
     start: an
     allowance, a lease, or nothing yet.
+
+    An array is a row with `array_size`; its pieces are rows with `parent` and `array_index`. They
+    keep command, variables and files with their array. `array_spec` names the indices, for example
+    "0-9,20"; at most `array_throttle` pieces hold something at a time. `hold_strict` says that
+    somebody who leads put it on hold, so that its owner may not release it.
     """
 
     uid = UidField(prefix="wl")
@@ -50,6 +60,9 @@ class Workload(models.Model):
         "self", on_delete=models.PROTECT, related_name="children", null=True, blank=True
     )
     array_index = models.PositiveIntegerField(null=True, blank=True)
+    array_size = models.PositiveIntegerField(null=True, blank=True)
+    array_spec = models.TextField(blank=True)
+    array_throttle = models.PositiveIntegerField(null=True, blank=True)
     need = models.JSONField(default=dict)
     asked_micro = models.PositiveBigIntegerField(default=0)
     partitions = models.ManyToManyField(Partition, blank=True, related_name="workloads")
@@ -82,6 +95,9 @@ class Workload(models.Model):
     exit_code = models.IntegerField(null=True, blank=True)
     exit_reason = models.CharField(max_length=16, blank=True)
     message = models.CharField(max_length=400, blank=True)
+    hold_reason = models.CharField(max_length=200, blank=True)
+    hold_by = models.CharField(max_length=160, blank=True)
+    hold_strict = models.BooleanField(default=False)
     submitted_at = models.DateTimeField(auto_now_add=True)
     queued_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -126,9 +142,29 @@ class Workload(models.Model):
                 )
                 | Q(deadline__isnull=False),
             ),
+            models.CheckConstraint(
+                name="workload_array_never_placed",
+                condition=Q(array_size=None) & ~Q(state="active")
+                | Q(array_size__gte=1, parent=None) & Q(state__in=ARRAY_STATES),
+            ),
+            models.CheckConstraint(
+                name="workload_piece_has_index",
+                condition=Q(parent=None, array_index=None)
+                | Q(parent__isnull=False, array_index__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="workload_throttle_of_an_array",
+                condition=Q(array_throttle=None) | Q(array_throttle__gte=1, array_size__gte=1),
+            ),
+            models.UniqueConstraint(name="workload_piece_once", fields=["parent", "array_index"]),
         ]
         indexes = [
             models.Index(fields=["state", "id"], name="workload_by_state"),
+            models.Index(
+                fields=["parent", "state", "array_index"],
+                name="workload_pieces",
+                condition=Q(parent__isnull=False),
+            ),
             models.Index(fields=["project", "-id"], name="workload_by_project"),
             models.Index(fields=["owner", "-id"], name="workload_by_owner"),
             models.Index(

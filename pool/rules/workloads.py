@@ -20,7 +20,10 @@ MOST_FILES_BYTES = 1024 * 1024
 MOST_RUNS = 100
 LEAST_SECONDS = 1
 MOST_LIVE = 1000
-"""Live workloads of one member in one project."""
+"""Live workloads of one member in one project, where the project says nothing else."""
+
+LARGEST_MOST_LIVE = 50_000
+"""What a project may say at the most."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from django.db.models import Q, Sum
 
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
-from pool.lifecycle.workloads import WORKLOAD, WorkloadState
+from pool.lifecycle.workloads import OPEN
 from pool.models.partitions import Partition
 from pool.models.quotas import Quota
 from pool.models.tenants import Project
@@ -15,8 +15,7 @@ from pool.rules.needs import Need
 from pool.rules.quotas import Allowance, allowance_says
 from pool.selectors.offers import PlacedOption, host_of
 
-RESUMABLE = (WorkloadState.STOPPED, WorkloadState.RECLAIMED)
-LIVE = sorted(WORKLOAD.live - set(RESUMABLE))
+LIVE = sorted(OPEN)
 """States in which a workload counts against allowances, leases and its owner's number."""
 
 

@@ -11,6 +11,7 @@ WORKLOAD = {
     "awaiting_approval": ("wait", _("awaiting approval")),
     "queued": ("wait", _("waiting")),
     "on_hold": ("calm", _("on hold")),
+    "active": ("busy", _("in progress")),
     "placed": ("busy", _("preparing")),
     "starting": ("busy", _("starting")),
     "running": ("busy", _("running")),
