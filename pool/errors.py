@@ -100,6 +100,17 @@ class Stale(PoolError):
     text = _("Something changed meanwhile. Look again and repeat if you still want it.")
 
 
+class HelpsNoMore(PoolError):
+    """A change that would have started work does not any more; detail: why, waits or others.
+
+    `why` is "waits" (it would still wait, for what `waits` says), "others" (it would take the
+    start of so many others) or "barred" (this work may not be changed so).
+    """
+
+    code = "helps_no_more"
+    text = _("This change would not start it now: the pool has changed since it was offered.")
+
+
 class AlreadyDecided(PoolError):
     """Somebody else decided first; detail: by, at, state."""
 

@@ -74,6 +74,8 @@ def _held_back(row: Workload, given: Mapping[int, int]) -> str:
     """Why it may not start now whatever room there is; empty when it may."""
     if row.project.suspended:
         return f"project suspended: {row.project.suspended_reason}"
+    if row.project.queue_held:
+        return f"project held: {row.project.queue_held_reason}"
     lease = row.lease
     if lease is None:
         return ""

@@ -13,6 +13,7 @@ from pool.lifecycle.workloads import AttemptState
 from pool.locks import HOUSEKEEP
 from pool.models.nodes import NodeWatch
 from pool.models.samples import LogChunk
+from pool.services.queueing.rounds import rounds_forget
 
 AHEAD_DAYS = 2
 RAW_DAYS = 7
@@ -31,6 +32,7 @@ class Kept:
 
     days_dropped: int = 0
     log_pieces: int = 0
+    rounds: int = 0
     shares: int = 0
 
 
@@ -42,7 +44,12 @@ def housekeep() -> Kept | None:
         today = now().date()
         _ahead(today)
         NodeWatch.objects.filter(swept_at__lt=now() - WATCH_KEPT).delete()
-        return Kept(days_dropped=_drop_days(today), log_pieces=_old_logs(), shares=fairness_count())
+        return Kept(
+            days_dropped=_drop_days(today),
+            log_pieces=_old_logs(),
+            rounds=rounds_forget(),
+            shares=fairness_count(),
+        )
 
 
 def _ahead(today: date) -> None:

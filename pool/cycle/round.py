@@ -17,9 +17,11 @@ from pool.cycle.snapshot import take
 from pool.lifecycle.workloads import WorkloadState
 from pool.locks import ROUND
 from pool.models.installation import Installation
+from pool.models.rounds import Round
 from pool.models.workloads import Workload
 from pool.scheduling.model import Reason
 from pool.scheduling.plan import plan
+from pool.services.queueing.rounds import round_kept
 
 log = structlog.get_logger(__name__)
 
@@ -118,6 +120,20 @@ def _pass(refused: frozenset[int]) -> tuple[Done, bool]:
     clocks.append(time.monotonic())
     done = commit(made)
     clocks.append(time.monotonic())
+    taken, planned, committed = (round((b - a) * 1e6) for a, b in pairwise(clocks))
+    kept = Round(
+        at=now(),
+        taken_us=taken,
+        planned_us=planned,
+        committed_us=committed,
+        cards=len(snapshot.cards),
+        waiting=len(snapshot.waiting),
+        placed=done.opened,
+        carving=done.carving,
+        preempted=len(made.evictions),
+        stale=done.stale,
+    )
+    round_kept(made=kept)
     if made.placed:
         log.info(
             "round.done",
@@ -125,7 +141,7 @@ def _pass(refused: frozenset[int]) -> tuple[Done, bool]:
             carving=done.carving,
             stale=done.stale,
             waits=len(made.waits),
-            took_ms=[round((b - a) * 1000, 1) for a, b in pairwise(clocks)],
+            took_us=[taken, planned, committed],
         )
     return done, any(why.reason is Reason.ROUND_FULL for why in made.waits.values())
 

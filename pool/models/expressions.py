@@ -1,7 +1,7 @@
 """Times and spans that the database itself writes; see migration 0002."""
 
 from django.contrib.postgres.fields import DateTimeRangeField
-from django.db.models import DateTimeField, F, Func, Value
+from django.db.models import Aggregate, DateTimeField, F, Func, Value
 
 
 class PoolNow(Func):
@@ -25,3 +25,16 @@ def open_life(card_id: int) -> Func:
 def closed(field: str) -> Func:
     """The span in `field`, ended now; at least one microsecond long, never empty."""
     return Func(F(field), function="pool_close_span", output_field=DateTimeRangeField())
+
+
+class Percentile(Aggregate):
+    """The value below which `part` (0 to 1) of the group lies; between two values, in proportion.
+
+    For numbers and durations.
+    """
+
+    function = "percentile_cont"
+    template = "%(function)s(%(part)s) WITHIN GROUP (ORDER BY %(expressions)s)"
+
+    def __init__(self, expression: str, part: float) -> None:
+        super().__init__(expression, part=float(part))
