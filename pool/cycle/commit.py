@@ -21,6 +21,9 @@ log = structlog.get_logger(__name__)
 SOON_S = 60.0
 """A planned start that moves by less is not written again."""
 
+UNHURRIED = frozenset({"starts_s", "rank"})
+"""Words that change with every second: they alone are no reason to write again."""
+
 _WAITS = """
 UPDATE pool_workload AS w SET waits = v.waits::jsonb
 FROM unnest(%s::bigint[], %s::text[]) AS v(id, waits)
@@ -117,6 +120,7 @@ def words(why: Explanation) -> dict[str, Any]:
         "shortage": asdict(why.shortage) if why.shortage else None,
         "position": why.position,
         "starts_s": why.starts_s,
+        "rank": dict(why.rank),
         "detail": why.detail,
     }
 
@@ -128,4 +132,4 @@ def _differs(old: dict[str, Any] | None, new: dict[str, Any]) -> bool:
     before, after = old["starts_s"], new["starts_s"]
     if (before is None) != (after is None) or abs((before or 0) - (after or 0)) > SOON_S:
         return True
-    return any(old[key] != new[key] for key in new if key != "starts_s")
+    return any(old[key] != new[key] for key in new if key not in UNHURRIED)

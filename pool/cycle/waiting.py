@@ -45,16 +45,29 @@ class Waits:
     changes: tuple[dict[str, Any], ...] = ()
 
 
-def waiting_explain(*, workload: Workload) -> Waits:
-    """Why it waits now, with changes that were planned on the same look at the pool and hold."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The pool at one instant and what was planned on it: enough to explain all that waits."""
+
+    snapshot: Snapshot
+    made: Plan
+
+
+def look() -> Look:
+    """Take a look and plan on it; nothing is written. Many explanations may share one."""
     snapshot = take(now())
-    made = plan(snapshot)
-    why = made.waits.get(workload.pk)
+    return Look(snapshot, plan(snapshot))
+
+
+def waiting_explain(*, workload: Workload, seen: Look | None = None) -> Waits:
+    """Why it waits now, with changes that were planned on the same look at the pool and hold."""
+    seen = seen or look()
+    why = seen.made.waits.get(workload.pk)
     if why is None:
         return Waits()
     if why.reason in NO_CHANGE_HELPS:
         return Waits(words(why))
-    return Waits(words(why), _changes(snapshot, made, workload))
+    return Waits(words(why), _changes(seen.snapshot, seen.made, workload))
 
 
 def _changes(snapshot: Snapshot, made: Plan, workload: Workload) -> tuple[dict[str, Any], ...]:

@@ -49,6 +49,17 @@ class Rank:
     def score(self) -> float:
         return self.class_points + self.priority_points + self.age_points
 
+    @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """The whole of it by name, for people; `share` is the innermost team's."""
+        return (
+            ("band", float(self.band)),
+            ("share", self.share[-1] if self.share else 0.0),
+            ("class", self.class_points),
+            ("priority", self.priority_points),
+            ("age", round(self.age_points, 4)),
+        )
+
 
 def score_parts(work: Waiting, now_s: float, rules: Rules) -> tuple[float, float, float]:
     """Class, priority and age as points; a step of class weighs a thousand steps of priority."""

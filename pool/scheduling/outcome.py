@@ -131,7 +131,8 @@ class Explanation:
     `reason` is the filter that the best candidates failed at; `counts` says how many cards
     (nodes for CPU-only work) each filter removed, in filter order; `candidates` how many there
     were to begin with; `position` is its place in the queue from 1. `starts_s` is the planned
-    start where known.
+    start where known. `rank` is why it stands where it does: the band, the share its tenants have
+    used, and the points of class, priority and age.
     """
 
     workload: int
@@ -142,6 +143,7 @@ class Explanation:
     shortage: Shortage | None = None
     position: int = 0
     starts_s: float | None = None
+    rank: tuple[tuple[str, float], ...] = ()
     detail: str = ""
 
 

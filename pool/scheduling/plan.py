@@ -175,9 +175,10 @@ def _waits(work: Waiting, reason: Reason, level: Level) -> Explanation:
 
 
 def _told(decided: Round, queue: tuple[tuple[Waiting, Rank], ...]) -> Plan:
-    positions = {work.id: i + 1 for i, (work, _) in enumerate(queue)}
+    places = {work.id: (i + 1, rank.parts) for i, (work, rank) in enumerate(queue)}
     waits = {
-        key: replace(told, position=positions[key]) for key, told in sorted(decided.waits.items())
+        key: replace(told, position=places[key][0], rank=places[key][1])
+        for key, told in sorted(decided.waits.items())
     }
     starts: list[PlannedStart] = [head.start for head in decided.heads]
     return Plan(
