@@ -40,12 +40,13 @@ def build(config: Config, node: SimulatedNode | None) -> Agent:
     return Agent(
         name=name,
         driver=driver,
-        runner=ProcessRunner(state, work, tools),
+        runner=ProcessRunner(state, work, tools, config.gang_ports),
         link=Link(config.portal, ca=config.ca),
         state_dir=state,
         enrolment=Enrolment(
             state, config.token_of(name), {} if node is None else node.labels, config.observe
         ),
+        address=config.address,
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from nodeagent import clock, enrol, telemetry
+from nodeagent import clock, enrol, rendezvous, telemetry
 from nodeagent.drivers.base import Driver
 from nodeagent.execute import Executor
 from nodeagent.limits import Limits
@@ -43,8 +43,10 @@ class Agent:
         link: Link,
         state_dir: Path,
         enrolment: enrol.Enrolment,
+        address: str = "",
     ) -> None:
         self.name = name
+        self.address = address
         self.driver = driver
         self.runner = runner
         self.link = link
@@ -69,6 +71,7 @@ class Agent:
     async def run(self) -> None:
         """Run until cancelled. Adoption and the wish on disk come before the portal does."""
         await self.driver.open()
+        await self._find_address()
         self._boot = self.driver.boot_id()
         self.executor.cards = {card.uuid: card for card in await self.driver.inventory()}
         self.runner.changed = self._on_change
@@ -129,12 +132,19 @@ class Agent:
             self._welcome.clear()
 
     async def _hello_parts(self) -> enrol.Self:
+        await self._find_address()
         return enrol.Self(
             name=self.name,
             boot_id=self._boot,
             host=await self.driver.host(),
             cards=await self.driver.inventory(),
+            address=self.address,
         )
+
+    async def _find_address(self) -> None:
+        """Asked once, beside the loop: a name may take long to resolve."""
+        if not self.address:
+            self.address = await asyncio.to_thread(rendezvous.own_address, self.link.portal)
 
     async def _reboot_or_rejected(self) -> None:
         """Return when hello has to be said again."""

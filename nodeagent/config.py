@@ -37,6 +37,8 @@ class Config:
     faults: Path | None = None
     ca: Path | None = None
     log_level: str = "INFO"
+    address: str = ""
+    gang_ports: tuple[int, int] | None = None
 
     def token_of(self, node: str) -> str:
         """The join token for a node: given itself, in a file, or in the folder as NODE.token.
@@ -77,6 +79,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--grace", help="seconds that workloads get when the agent stops them")
     made.add_argument("--faults", help="script of simulated faults, read again when it changes")
     made.add_argument("--ca", help="certificate authority of the portal")
+    made.add_argument("--address", help="where other nodes reach this one (default: found out)")
+    made.add_argument("--gang-ports", help="FIRST-LAST port for gangs to meet (default: any free)")
     made.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
     return made
 
@@ -115,6 +119,8 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str
         faults=path("faults"),
         ca=path("ca"),
         log_level=value("log_level", "INFO").upper(),
+        address=value("address"),
+        gang_ports=_ports(value("gang_ports")),
     )
     _check(config)
     return action, config
@@ -144,6 +150,15 @@ def _check(config: Config) -> None:
 
 def _yes(text: str) -> bool:
     return text.casefold() in ("1", "true", "yes", "on")
+
+
+def _ports(text: str) -> tuple[int, int] | None:
+    if not text:
+        return None
+    first, _, last = text.partition("-")
+    if not (first.isdigit() and last.isdigit() and 0 < int(first) <= int(last) < 65536):
+        raise BadConfig(f"--gang-ports {text!r} is no FIRST-LAST range of ports")
+    return int(first), int(last)
 
 
 def _seconds(text: str) -> float:

@@ -22,6 +22,7 @@ class Self:
     boot_id: str
     host: Host
     cards: tuple[Card, ...]
+    address: str = ""
 
 
 class Enrolment:
@@ -61,6 +62,7 @@ class Enrolment:
             cards=me.cards,
             labels=self._labels,
             observe=self.observe,
+            address=me.address,
         )
         link.credential = link.credential or self.credential()
         if not link.credential:

@@ -173,14 +173,18 @@ class Executor:
             raise StartFailed(why)
         by_uid = {one.uid: one for one in found.slices}
         slices = tuple(by_uid[uid] for uid in work.slices)
-        vendor = self.cards[slices[0].card].vendor if slices else Vendor.OTHER
-        await self.runner.start(Order(work, slices, vendor, self.fence_s, self.lease_at))
+        cards = [self.cards[one.card] for one in slices]
+        vendor = cards[0].vendor if cards else Vendor.OTHER
+        numa = tuple(sorted({card.numa for card in cards if card.numa is not None}))
+        await self.runner.start(Order(work, slices, vendor, self.fence_s, self.lease_at, numa))
 
     async def _stop(self, step: Step, wish: Desired, found: Found) -> None:
         work = _work(wish, step.target)
         record = self.runner.records.get(step.target)
         if work is not None:
-            await self.runner.stop(step.target, reason_of(work.stop_reason), float(work.grace_s))
+            rank = work.launch.rank if work.launch is not None else 0
+            reason = reason_of(work.stop_reason)
+            await self.runner.stop(step.target, reason, float(work.grace_s), rank)
         elif record is not None:
             await self.runner.stop(step.target, ExitReason.NODE_LOST, record.grace_s)
 

@@ -128,7 +128,7 @@ class Logs:
                 chunks.append(
                     LogChunk(
                         attempt=record.attempt,
-                        rank=0,
+                        rank=record.rank,
                         offset=found.offset,
                         text=text,
                         size=len(body),

@@ -129,10 +129,15 @@ def _starts(wish: Desired, found: Found) -> Iterator[Step]:
     states = (SliceFound.READY, SliceFound.FAILED)
     settled = frozenset(one.uid for one in found.slices if one.state in states)
     for work in sorted(wish.work, key=lambda w: w.attempt):
-        new = work.wanted == WorkWanted.RUN and work.attempt not in known
+        new = work.wanted == WorkWanted.RUN and work.attempt not in known and _may_meet(work)
         used = _used(found, but=work.attempt) if new else frozenset()
         if new and settled.issuperset(work.slices) and used.isdisjoint(work.slices):
             yield Step(StepKind.START_WORK, work.attempt)
+
+
+def _may_meet(work: WantedWork) -> bool:
+    """A rank of a gang starts once it is known where all meet; rank 0 chooses that itself."""
+    return work.launch is None or work.launch.rank == 0 or work.launch.port != 0
 
 
 def impossible(work: WantedWork, found: Found) -> str:

@@ -27,6 +27,8 @@ class Record:
     folder: Path
     workload: str = ""
     slices: tuple[str, ...] = ()
+    rank: int = 0
+    port: int = 0
     accepted: float = 0.0
     boot: str = ""
     grace_s: float = 30.0
@@ -71,6 +73,8 @@ class Record:
             attempt=self.attempt,
             workload=self.workload,
             state=self.state,
+            rank=self.rank,
+            port=self.port,
             pid=self.pid,
             started_at=self.started_at,
             ended_at=self.ended_at,
@@ -85,11 +89,14 @@ class Record:
         )
 
 
-def folder_name(attempt: str) -> str:
-    """A file name for an attempt's id, whatever the portal sends."""
-    if SAFE_NAME.fullmatch(attempt):
-        return attempt
-    return "x" + hashlib.sha256(attempt.encode()).hexdigest()[:40]
+def folder_name(attempt: str, rank: int = 0) -> str:
+    """A file name for an attempt's id, whatever the portal sends.
+
+    Simulated nodes of one machine share a work root, so that ranks must not share a folder.
+    """
+    if not SAFE_NAME.fullmatch(attempt):
+        attempt = "x" + hashlib.sha256(attempt.encode()).hexdigest()[:40]
+    return f"{attempt}-r{rank}" if rank else attempt
 
 
 def accept(record: Record) -> None:
@@ -101,6 +108,8 @@ def accept(record: Record) -> None:
             "attempt": record.attempt,
             "workload": record.workload,
             "slices": list(record.slices),
+            "rank": record.rank,
+            "port": record.port,
             "accepted": record.accepted,
             "boot": record.boot,
             "grace_s": record.grace_s,
@@ -118,6 +127,8 @@ def load(folder: Path) -> Record:
     with contextlib.suppress(TypeError, ValueError):
         record.workload = str(said.get("workload", ""))
         record.slices = tuple(str(uid) for uid in said.get("slices", ()))
+        record.rank = int(said.get("rank", 0))
+        record.port = int(said.get("port", 0))
         record.accepted = float(said.get("accepted", clock.boottime()))
         record.boot = str(said.get("boot", ""))
         record.grace_s = float(said.get("grace_s", 30.0))

@@ -43,6 +43,20 @@ class Link(Struct, frozen=True):
     nvlinks: int = 0
 
 
+class Ability(Struct, frozen=True, kw_only=True):
+    """What a node can really keep in one mode of a card, so that nothing is promised beyond it.
+
+    `memory` and `compute` say who holds a slice to its share: hardware, driver, daemon, preload,
+    sampling (the agent looks and stops what is over) or none. `licence` names the seat it needs.
+    """
+
+    mode: Mode
+    memory: str
+    compute: str
+    note: str = ""
+    licence: str = ""
+
+
 class Card(Struct, frozen=True, kw_only=True):
     """One physical accelerator. Identity is `uuid`, never `index`. Unknown is None."""
 
@@ -73,6 +87,7 @@ class Card(Struct, frozen=True, kw_only=True):
     numa: int | None = None
     domain: str | None = None
     links: tuple[Link, ...] = ()
+    abilities: tuple[Ability, ...] = ()
 
 
 class Host(Struct, frozen=True, kw_only=True):
@@ -92,7 +107,10 @@ class Host(Struct, frozen=True, kw_only=True):
 
 
 class Hello(Struct, frozen=True, kw_only=True):
-    """First words after each start of an agent, and again when the hardware changes."""
+    """First words after each start of an agent, and again when the hardware changes.
+
+    `address` is where other nodes reach this one; an agent that names none runs no part of a gang.
+    """
 
     protocol: int
     agent: str
@@ -103,6 +121,7 @@ class Hello(Struct, frozen=True, kw_only=True):
     cards: tuple[Card, ...]
     labels: dict[str, str] = {}
     observe: bool = False
+    address: str = ""
 
 
 class Join(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,8 @@ from nodeagent.runners.environment import MEMORY_FILE
 
 SHIM_LABEL = "GPUPOOL_SHIM"
 ATTEMPT_LABEL = "GPUPOOL_ATTEMPT"
+RANK_LABEL = "GPUPOOL_RANK"
+PORT_LABEL = "GPUPOOL_MASTER_PORT"
 
 
 def labels(record: Record, node: str) -> dict[str, str]:
@@ -19,6 +21,8 @@ def labels(record: Record, node: str) -> dict[str, str]:
         ATTEMPT_LABEL: record.attempt,
         "GPUPOOL_WORKLOAD": record.workload,
         "GPUPOOL_SLICES": ",".join(record.slices),
+        RANK_LABEL: str(record.rank),
+        PORT_LABEL: str(record.port),
         "GPUPOOL_ACCEPTED": repr(record.accepted),
         "GPUPOOL_REQUEUE": "1" if record.requeue else "",
     }
@@ -31,7 +35,9 @@ def find(attempts: Path, node: str) -> list[Record]:
         # A job of another account may write any label: only our own account starts shims.
         if environment.get(SHIM_LABEL) != node or processes.real_uid(pid) != os.getuid():
             continue
-        name = records.folder_name(environment.get(ATTEMPT_LABEL, ""))
+        name = records.folder_name(
+            environment.get(ATTEMPT_LABEL, ""), _number(environment, RANK_LABEL)
+        )
         known = found.get(name)
         whole = known is not None and known.workload and known.claimed
         if not whole or known is None or known.started_at is None:
@@ -46,6 +52,8 @@ def _rebuild(folder: Path, pid: int, environment: dict[str, str]) -> Record:
     record.attempt = environment[ATTEMPT_LABEL]
     record.workload = environment.get("GPUPOOL_WORKLOAD", "")
     record.slices = tuple(uid for uid in environment.get("GPUPOOL_SLICES", "").split(",") if uid)
+    record.rank = _number(environment, RANK_LABEL)
+    record.port = _number(environment, PORT_LABEL)
     record.requeue = environment.get("GPUPOOL_REQUEUE") == "1"
     record.boot = clock.boot_id()
     with contextlib.suppress(ValueError):
@@ -60,6 +68,12 @@ def _rebuild(folder: Path, pid: int, environment: dict[str, str]) -> Record:
             record.started_at = clock.wall() - age
     records.accept(record)
     return record
+
+
+def _number(environment: dict[str, str], label: str) -> int:
+    """A label of ours that is a number; 0 on a shim that had none."""
+    text = environment.get(label, "")
+    return int(text) if text.isdigit() else 0
 
 
 def leftovers(record: Record, node: str, home: Path, shims_too: bool) -> list[int]:

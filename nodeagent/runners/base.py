@@ -23,6 +23,8 @@ class Order:
     vendor: Vendor
     fence_s: float
     lease_at: float
+    numa: tuple[int, ...] = ()
+    """The NUMA nodes beside its cards, where the node knows them."""
 
 
 class Runner(Protocol):
@@ -43,7 +45,7 @@ class Runner(Protocol):
             StartFailed
         """
 
-    async def stop(self, attempt: str, reason: ExitReason, grace_s: float) -> None:
+    async def stop(self, attempt: str, reason: ExitReason, grace_s: float, rank: int = 0) -> None:
         """Ask it to end: signal, grace, kill. One that never started is ended on the spot."""
 
     async def clean(self, attempt: str) -> None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nodeagent import clock, disk, processes, records, shim
+from nodeagent import clock, disk, processes, records, rendezvous, shim
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.report import FoundSlice, FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, Silence
@@ -40,7 +40,13 @@ KILL_PAUSE_S = 0.1
 class ProcessRunner:
     """One node's attempts. `state_dir` is the agent's alone, jobs can pass `work_root`."""
 
-    def __init__(self, state_dir: Path, work_root: Path, tools: Path) -> None:
+    def __init__(
+        self,
+        state_dir: Path,
+        work_root: Path,
+        tools: Path,
+        ports: tuple[int, int] | None = None,
+    ) -> None:
         self.records: dict[str, Record] = {}
         self.changed: Callable[[], None] = lambda: None
         self.listed_at: Callable[[str], float] = lambda attempt: clock.boottime()
@@ -54,6 +60,7 @@ class ProcessRunner:
         disk.write_whole(self._shim, SHIM_SOURCE)
         self._work_root = work_root
         self._tools = tools
+        self._ports = ports
         self._watches: dict[str, Watch] = {}
 
     async def adopt(self) -> None:
@@ -74,6 +81,7 @@ class ProcessRunner:
         if record.ended_at is not None or record.claimed:
             return
         try:
+            self._meet(record, work)
             child, words = await asyncio.to_thread(self._spawn, record, order)
         except (OSError, NoAccount, ValueError) as failure:
             self.refuse(work, str(failure))
@@ -93,11 +101,11 @@ class ProcessRunner:
             self._take_up(record)
         self.changed()
 
-    async def stop(self, attempt: str, reason: ExitReason, grace_s: float) -> None:
+    async def stop(self, attempt: str, reason: ExitReason, grace_s: float, rank: int = 0) -> None:
         """Tell the shim; without one, the attempt ends here and now."""
         record = self.records.get(attempt)
         if record is None:
-            record = self._remember(Record(attempt, self._folder(attempt)))
+            record = self._remember(Record(attempt, self._folder(attempt, rank), rank=rank))
         if record.ended_at is not None:
             return
         if not record.claimed and records.claim_for_end(record):
@@ -175,14 +183,25 @@ class ProcessRunner:
             if record.ended_at is None:
                 self._sweep(record, shims_too=True)
 
-    def _folder(self, attempt: str) -> Path:
-        return self._attempts / records.folder_name(attempt)
+    def _folder(self, attempt: str, rank: int) -> Path:
+        return self._attempts / records.folder_name(attempt, rank)
+
+    def _meet(self, record: Record, work: WantedWork) -> None:
+        """Rank 0 chooses the port where its gang meets, and keeps to it; the others are told."""
+        if work.launch is None or record.port:
+            return
+        record.port = work.launch.port
+        if work.launch.rank == 0 and not record.port:
+            record.port = rendezvous.free_port(self._ports)
+        records.accept(record)
 
     def _accepted(self, work: WantedWork, slices: tuple[FoundSlice, ...] = ()) -> Record:
+        rank = work.launch.rank if work.launch is not None else 0
         return self._remember(
             Record(
                 attempt=work.attempt,
-                folder=self._folder(work.attempt),
+                folder=self._folder(work.attempt, rank),
+                rank=rank,
                 workload=work.workload,
                 slices=work.slices,
                 grace_s=float(work.grace_s),
@@ -262,6 +281,9 @@ class ProcessRunner:
                 raise ValueError(f"file name {name!r} leads out of the job's folder")
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
+        if work.launch is not None:
+            listed = staged / "tmp" / rendezvous.HOSTS_FILE
+            listed.write_text(rendezvous.hosts_file(work.launch), encoding="utf-8")
         if account.uid is not None and account.gid is not None:
             for path in (*staged.rglob("*"), staged):
                 os.chown(path, account.uid, account.gid, follow_symlinks=False)
@@ -278,7 +300,8 @@ class ProcessRunner:
         return {
             "folder": str(record.folder),
             "argv": list(work.command),
-            "env": environment(work, order.slices, order.vendor, account, home, self._tools),
+            "env": environment(work, order.slices, order.vendor, account, home, self._tools)
+            | self._gang(record, order, home),
             "staged": str(staged),
             "home": str(home),
             "cwd": str(home / "files"),
@@ -294,6 +317,12 @@ class ProcessRunner:
             "lease": str(self._lease),
             "status_fd": WORDS_FD,
         }
+
+    def _gang(self, record: Record, order: Order, home: Path) -> dict[str, str]:
+        """Which NUMA nodes lie beside its cards, and its place among the ranks of a gang."""
+        near = {"GPUPOOL_NUMA_NODES": ",".join(map(str, order.numa))} if order.numa else {}
+        launch = order.work.launch
+        return near if launch is None else near | rendezvous.variables(launch, record.port, home)
 
     def _sweep(self, record: Record, shims_too: bool = False) -> None:
         """Find by label, by session and by tree: a job may have left any one of them, never all."""
