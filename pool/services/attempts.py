@@ -21,6 +21,7 @@ from pool.rules.holds import Span, bounds_s, count_is_right
 from pool.services import levels
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
+from pool.services.yielding.settle import order_settle
 from pool.wake import round_wanted
 
 _CLOSE = """
@@ -87,6 +88,8 @@ def attempt_end(*, attempt_id: int, end: End, actor: Actor) -> WorkloadState | N
     judged = ending(_facts(workload, attempt, end))
     _close(workload, attempt, placement, end, judged, actor)
     _go_on(workload, attempt, end, judged, actor)
+    why = end.reason or judged.reason
+    order_settle(attempt=attempt, workload=workload, state=judged.state, reason=why, actor=actor)
     node_wish(node_id=attempt.node_id, uid=attempt.node.uid)
     round_wanted()
     return judged.state

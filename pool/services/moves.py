@@ -22,9 +22,12 @@ from pool.lifecycle.leases import LEASE, LeaseState
 from pool.lifecycle.nodes import NODE
 from pool.lifecycle.placements import PLACEMENT
 from pool.lifecycle.requests import REQUEST, RequestState
+from pool.lifecycle.reservations import RESERVATION
+from pool.lifecycle.schedules import SCHEDULE
 from pool.lifecycle.slices import DEADLINES_S as SLICE_DEADLINES_S
 from pool.lifecycle.slices import SLICE
 from pool.lifecycle.table import Lifecycle
+from pool.lifecycle.windows import WINDOW
 from pool.lifecycle.workloads import ATTEMPT, PREEMPT_NOTICE_S, WORKLOAD, WorkloadState
 from pool.models.alerts import Alert
 from pool.models.cards import Card
@@ -32,9 +35,13 @@ from pool.models.leases import Lease
 from pool.models.nodes import Node
 from pool.models.placements import Placement
 from pool.models.requests import Request
+from pool.models.reservations import Reservation
+from pool.models.schedules import Schedule
 from pool.models.slices import Slice
 from pool.models.tenants import Project
+from pool.models.windows import Window
 from pool.models.workloads import Attempt, Workload
+from pool.models.yielding import YieldOrder
 
 M = TypeVar("M", bound=models.Model)
 
@@ -58,11 +65,18 @@ MACHINES: dict[type[models.Model], Machine] = {
     Slice: Machine(SLICE, EventKind.SLICE_MOVED, _ALL - {"state_before"}),
     Node: Machine(NODE, EventKind.NODE_MOVED, _ALL - {"deadline"}),
     Alert: Machine(ALERT, EventKind.ALERT_MOVED, frozenset({"state_since"})),
+    Schedule: Machine(
+        SCHEDULE, EventKind.SCHEDULE_MOVED, frozenset({"state_since", "state_reason"})
+    ),
     Lease: Machine(
         LEASE,
         {LeaseState.ENDING: EventKind.LEASE_ENDING, LeaseState.ENDED: EventKind.LEASE_ENDED},
         frozenset({"state_since", "deadline"}),
     ),
+    Reservation: Machine(
+        RESERVATION, EventKind.RESERVATION_MOVED, frozenset({"state_since", "state_reason"})
+    ),
+    Window: Machine(WINDOW, EventKind.WINDOW_MOVED, frozenset({"state_since", "state_reason"})),
     Request: Machine(
         REQUEST,
         {
@@ -125,6 +139,34 @@ def move(
     return record(kind, row, actor=actor, project=project, **words)
 
 
+def move_pieces(
+    rows: QuerySet[Workload],
+    then: WorkloadState,
+    *,
+    of: Workload,
+    actor: Actor,
+    reason: str = "",
+    changes: Mapping[str, Any] | None = None,
+) -> int:
+    """Change the state of many pieces of an array in one statement; how many there were.
+
+    The log tells of it once, on the array, whose row the caller has locked. Only states that may
+    last are reached so: they need no deadline.
+    """
+    found: dict[str, int] = {}
+    for state in sorted(WorkloadState):
+        if not WORKLOAD.allows(state, then):
+            continue
+        values = {"state": str(then), "state_before": str(state), "state_since": now()}
+        count = rows.filter(state=state).update(**values, deadline=None, **dict(changes or {}))
+        if count:
+            found[str(state)] = count
+    if found:
+        words: dict[str, Any] = {"from": of.state, "to": of.state, "reason": reason}
+        record(EventKind.WORKLOAD_MOVED, of, actor=actor, pieces=found, pieces_to=then, **words)
+    return sum(found.values())
+
+
 def _kind(machine: Machine, then: str) -> EventKind | None:
     if isinstance(machine.told_as, Mapping):
         return machine.told_as[then]
@@ -168,7 +210,16 @@ def passing_seconds(row: models.Model, then: str) -> float | None:
         case WorkloadState.STOPPING:
             return row.grace_seconds + 30
         case WorkloadState.PREEMPTING:
-            return PREEMPT_NOTICE_S + 30
+            return _notice_left_s(row)
         case WorkloadState.UNREACHABLE:
             return 86_400
     return None
+
+
+def _notice_left_s(row: Workload) -> float:
+    """What is left of the order it was given: the deadline belongs to the order, however often
+    the work changes its state meanwhile."""
+    order = YieldOrder.objects.filter(workload=row, settled_at=None).first()
+    if order is None:
+        return PREEMPT_NOTICE_S + 30
+    return max(0.0, (order.deadline - now()).total_seconds())

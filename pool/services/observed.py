@@ -29,6 +29,7 @@ from pool.services.cards import cards_found, cards_health
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.slices import slices_anew, slices_found, slices_lost
+from pool.services.yielding.settle import checkpoint_news, order_heard, order_news
 from pool.wake import round_wanted
 
 SKEW_S = 30.0
@@ -194,7 +195,7 @@ def _over(row: Attempt, found: FoundWork, report: Report, actor: Actor) -> bool:
         if done and row.clean_at is None:
             Attempt.objects.filter(pk=row.pk).update(clean_at=now())
         return done
-    if _differs(row, found):
+    if _differs(row, found, report):
         _progress(row, found, report, actor)
     if done:
         attempt_end(attempt_id=row.pk, end=_end(found, report), actor=actor)
@@ -227,8 +228,6 @@ def _columns(row: Attempt, found: FoundWork) -> dict[str, Any]:
     seen = {
         "log_bytes": max(row.log_bytes, found.log_bytes),
         "peak_memory_mib": found.peak_memory_mib,
-        "checkpoint_step": found.checkpoint_step,
-        "checkpoint_path": found.checkpoint_path,
     }
     return {k: v for k, v in seen.items() if v is not None and v != getattr(row, k)}
 
@@ -247,11 +246,15 @@ def _next(row: Workload, found: FoundWork) -> tuple[WorkloadState, ...]:
     return _ROAD[_ROAD.index(state) + 1 : _ROAD.index(then) + 1]
 
 
-def _differs(row: Attempt, found: FoundWork) -> bool:
+def _differs(row: Attempt, found: FoundWork, report: Report) -> bool:
     ends = found.state in _OVER and row.ended_at is None and not found.clean
     starts = found.started_at is not None and row.started_at is None
     fresh = row.accepted_at is None or starts or ends
-    return fresh or bool(_next(row.workload, found)) or bool(_columns(row, found))
+    if fresh or _next(row.workload, found) or _columns(row, found):
+        return True
+    saved_at = _our_time(found.checkpoint_at, report)
+    saved = checkpoint_news(attempt=row, found=found, saved_at=saved_at)
+    return bool(saved) or order_news(attempt=row, found=found)
 
 
 @transaction.atomic
@@ -269,13 +272,22 @@ def _progress(row: Attempt, found: FoundWork, report: Report, actor: Actor) -> N
         values["accepted_at"] = at
     if found.started_at is not None and attempt.started_at is None:
         values["started_at"] = _our_time(found.started_at, report)
-    if found.checkpoint_at is not None and "checkpoint_step" in values:
-        values["checkpoint_at"] = _our_time(found.checkpoint_at, report)
+    saved_at = _our_time(found.checkpoint_at, report)
+    values |= checkpoint_news(attempt=attempt, found=found, saved_at=saved_at)
     if found.state in _OVER and not found.clean and attempt.ended_at is None:
         values |= {"ended_at": _our_time(found.ended_at, report) or at}
         _clean_slices(attempt, actor)
     if values:
         Attempt.objects.filter(pk=attempt.pk).update(**values)
+    order_heard(
+        workload=workload,
+        attempt=attempt,
+        found=found,
+        noticed_at=_our_time(found.noticed_at, report),
+        acked_at=_our_time(found.acked_at, report),
+        saved_at=saved_at,
+        actor=actor,
+    )
     _advance(workload, found, values.get("started_at"), actor)
 
 

@@ -1,0 +1,111 @@
+"""Pure: who may be told to give way, how long it has, and what that costs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import ceil
+
+from pool.lifecycle.roles import Priority, WorkClass
+from pool.lifecycle.workloads import WorkloadState
+from pool.lifecycle.yielding import YieldKind, YieldOutcome
+
+INFERENCE_NOTICE_S = 300.0
+"""What serves requests is drained first: five minutes (requirement S5)."""
+
+SERVING = frozenset({WorkClass.INFERENCE})
+TRAINING = frozenset({WorkClass.PRETRAINING, WorkClass.TRAINING})
+"""Classes that requirement S6 binds: no order before one checkpoint has been seen."""
+
+WARN_AFTER_S = 1800.0
+ALERT_AFTER_S = 3600.0
+"""Without a new checkpoint: the owner is warned, then an alert is raised (requirement S6)."""
+
+HANDOVER_S = 60.0
+"""How much longer than the orders last the freed room is kept for the winner."""
+
+STRENGTH = {
+    Priority.CRITICAL: 4,
+    Priority.HIGH: 3,
+    Priority.NORMAL: 2,
+    Priority.LOW: 1,
+    Priority.SCAVENGER: 0,
+}
+ORDINARY = frozenset({Priority.NORMAL, Priority.HIGH})
+MICRO = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """Running work as far as it decides whether it may be told to leave.
+
+    `late` says that it runs past the time it declared, `lends` that its partition preempts.
+    """
+
+    priority: Priority
+    work_class: WorkClass
+    preemptible: bool
+    checkpointed: bool
+    entitled: bool
+    late: bool
+    lends: bool = True
+
+
+def serves(work_class: str, kind: str) -> bool:
+    """Whether requests come in that have to be led elsewhere first."""
+    return work_class in SERVING or kind == "replica"
+
+
+def notice_s(kind: YieldKind, *, serving: bool, grace_s: float, give_back_s: float) -> float:
+    """How long work has to leave, in seconds.
+
+    Borrowed cards go back within their partition's own time; what serves requests has five
+    minutes; everything else the grace of its template.
+    """
+    if kind is YieldKind.HAND_BACK:
+        return give_back_s
+    return max(grace_s, INFERENCE_NOTICE_S) if serving else grace_s
+
+
+def refusal(victim: Holder, winner: Priority, kind: YieldKind) -> str:
+    """Why this order may not be given; empty when it may. Asked again under the locks."""
+    if victim.priority is Priority.CRITICAL:
+        return "critical work never gives way"
+    if not victim.lends and kind is not YieldKind.HAND_BACK:
+        return "its partition does not preempt"
+    if kind is YieldKind.HAND_BACK:
+        return "" if not victim.entitled or victim.preemptible else "it borrows nothing"
+    if victim.work_class in TRAINING and not victim.checkpointed:
+        return "no checkpoint of it has been seen"
+    if kind is YieldKind.OVERRUN:
+        return "" if victim.late else "it is within its declared time"
+    if STRENGTH[victim.priority] >= STRENGTH[winner]:
+        return "it is not of a lower class"
+    if not (victim.preemptible or victim.priority not in ORDINARY):
+        return "it is not preemptible"
+    return ""
+
+
+def cap(ordinary: int, share_milli: int) -> int:
+    """How many of a project's running and interrupted ordinary workloads may be interrupted."""
+    return ceil(share_milli * ordinary / 1000)
+
+
+def over_cap(*, ordinary: int, interrupted: int, more: int, share_milli: int) -> bool:
+    """Whether `more` orders would pass the cap. One winner's own set is always allowed when
+    nothing of the project is interrupted yet (requirement S5)."""
+    if not more or not interrupted:
+        return False
+    return interrupted + more > cap(ordinary, share_milli)
+
+
+def lost_card_s(*, card_micro: int, saved_at: datetime, now: datetime) -> float:
+    """Card-seconds since the last checkpoint, or the start, that leaving now throws away."""
+    return card_micro / MICRO * max(0.0, (now - saved_at).total_seconds())
+
+
+def outcome(state: WorkloadState, *, lost: bool) -> YieldOutcome:
+    """How an order ended, from where its workload went."""
+    if lost:
+        return YieldOutcome.LOST
+    if state is WorkloadState.QUEUED:
+        return YieldOutcome.RELEASED
+    return YieldOutcome.FINISHED if state is WorkloadState.SUCCEEDED else YieldOutcome.ENDED
