@@ -21,7 +21,7 @@ KEPT_BATCHES = 360
 MEANS = (
     *("util_mean", "sm_mean", "occupancy_mean", "memory_mib_mean", "bandwidth_mean"),
     *("pcie_mib_s", "nvlink_mib_s", "power_w_mean", "cpu_milli_mean", "ram_mib_mean"),
-    *("disk_mib_s", "net_mib_s"),
+    *("disk_mib_s", "net_mib_s", "encoder_mean", "decoder_mean"),
 )
 TOPS = {
     "util_max": "util_mean",
@@ -53,6 +53,7 @@ class Usage:
 
     cpu: float | None
     ram_mib: float
+    pids: frozenset[int] = frozenset()
 
 
 def loads(
@@ -61,7 +62,12 @@ def loads(
     """The same, slice by slice, for the driver that has to estimate."""
     return tuple(
         Load(
-            uid, r.attempt, usage[r.attempt].cpu, usage[r.attempt].ram_mib, reserved.get(r.attempt)
+            uid,
+            r.attempt,
+            usage[r.attempt].cpu,
+            usage[r.attempt].ram_mib,
+            reserved.get(r.attempt),
+            usage[r.attempt].pids,
         )
         for r in records
         if r.attempt in usage
@@ -134,7 +140,8 @@ class Telemetry:
             cpu = self._cores(record.attempt, sum(p.cpu_ticks for p in tree))
             ram = sum(p.rss_bytes for p in tree) / MIB
             record.peak_memory_mib = max(record.peak_memory_mib or 0, int(ram))
-            found[record.attempt] = Usage(cpu, ram)
+            pids = frozenset(process.pid for process in tree)
+            found[record.attempt] = Usage(cpu, ram, pids)
         return found
 
     def _cores(self, attempt: str, ticks: int) -> float | None:

@@ -34,7 +34,8 @@ class Refused(DriverError):
 class Load:
     """What runs on one slice, as the host sees it. None is unknown.
 
-    `cpu` is the process tree's use in CPU cores; `reserved_mib` what a workload says it reserved.
+    `cpu` is the process tree's use in CPU cores; `reserved_mib` what a workload says it reserved;
+    `pids` are the processes of that tree.
     """
 
     slice: str
@@ -42,6 +43,7 @@ class Load:
     cpu: float | None = None
     ram_mib: float | None = None
     reserved_mib: int | None = None
+    pids: frozenset[int] = frozenset()
 
 
 class Driver(Protocol):

@@ -54,14 +54,32 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     acked_at: float | None = None
 
 
+class CardError(Struct, frozen=True, kw_only=True):
+    """One error that a card told of. `seq` grows with each on its node, so a repeat is seen.
+
+    `number` is the vendor's own (XID), 0 for memory errors that were counted. `asks` says what it
+    asks for: warn, workload (the job alone), clean_period, or reset. `slice` is "" when unknown.
+    """
+
+    seq: int
+    number: int
+    asks: str
+    words: str = ""
+    slice: str = ""
+
+
 class CardHealth(Struct, frozen=True, kw_only=True):
-    """How a card does: ok, partial, lost, silent, contested, reset_needed."""
+    """How a card does: ok, partial, lost, silent, contested, reset_needed.
+
+    `errors` are the newest ones; they are told again and again, and count once.
+    """
 
     uuid: str
     health: str
     reason: str = ""
     foreign: tuple[str, ...] = ()
     xids: tuple[int, ...] = ()
+    errors: tuple[CardError, ...] = ()
 
 
 class Outcome(Struct, frozen=True, kw_only=True):

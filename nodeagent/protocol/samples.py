@@ -32,6 +32,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     ecc_corrected: int | None = None
     ecc_uncorrected: int | None = None
     throttle: int | None = None
+    encoder_mean: float | None = None
+    decoder_mean: float | None = None
     cpu_milli_mean: float | None = None
     ram_mib_mean: float | None = None
     disk_mib_s: float | None = None

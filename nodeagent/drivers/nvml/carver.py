@@ -37,27 +37,43 @@ class Carver:
         self._file = file
         self._records: dict[str, Record] = {}
         self._cards: dict[str, tuple[Any, Geometry]] = {}
+        self._numbers: dict[str, dict[int, str]] = {}
 
     def open(self, cards: dict[str, tuple[Any, Geometry]]) -> None:
-        """Take the cards (handle and geometry by uuid), and finish what a crash left half made."""
+        """Take the cards: handle and geometry by uuid. Asks none of them."""
         self._cards = cards
         rows = disk.read_json(self._file) or {}
         self._records = {uid: Record(**row) for uid, row in rows.items()}
+
+    def resume(self, card: str) -> None:
+        """Finish on one card what a crash left half made."""
         for uid, record in list(self._records.items()):
-            if record.card in cards and not record.device and not record.leaving:
+            if record.card == card and not record.device and not record.leaving:
                 self._resume(uid, record)
 
     def knows(self, uid: str) -> bool:
         """Is it one of these slices?"""
         return uid in self._records
 
+    def card_of(self, uid: str) -> str | None:
+        """The card that a slice of these lies on."""
+        record = self._records.get(uid)
+        return None if record is None else record.card
+
     def found(self, card: str) -> tuple[FoundSlice, ...]:
         """What lies on the card, named where it is ours. Raises NVMLError."""
         handle, geometry = self._cards[card]
         if mig.mode(handle) != Mode.MIG:
+            self._numbers[card] = {}
             return ()
-        rows = (self._row(card, geometry, one) for one in mig.instances(handle, geometry))
-        return tuple(row for row in rows if row is not None)
+        there = list(mig.instances(handle, geometry))
+        rows = [(one.number, self._row(card, geometry, one)) for one in there]
+        self._numbers[card] = {n: row.uid for n, row in rows if row is not None and row.uid}
+        return tuple(row for _, row in rows if row is not None)
+
+    def numbers(self, card: str) -> dict[int, str]:
+        """The driver's numbers of the slices on a card, as they were at the last look."""
+        return dict(self._numbers.get(card, {}))
 
     def switch(self, card: str, wanted: Mode) -> None:
         """Put the card into or out of MIG.

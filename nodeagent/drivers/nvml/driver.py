@@ -1,241 +1,275 @@
-"""NVIDIA cards as the management library shows them: handed out whole, or cut where allowed."""
+"""NVIDIA cards as the management library shows them: handed out whole, cut, or shared."""
 
-import asyncio
 import contextlib
-import os
-import platform
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import psutil
 import pynvml
-from msgspec.structs import replace
 
-from nodeagent import clock, disk
+from nodeagent import clock
+from nodeagent.drivers import machine
 from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused
+from nodeagent.drivers.errors import CardErrors
 from nodeagent.drivers.nvml import mig, read
 from nodeagent.drivers.nvml.carver import Carver
+from nodeagent.drivers.nvml.events import Events
+from nodeagent.drivers.nvml.meters import Meters, Part
+from nodeagent.drivers.nvml.opening import Found, look
+from nodeagent.drivers.patience import ACT_S, Patience
+from nodeagent.drivers.shares import Shares
+from nodeagent.drivers.sharing.base import Sharing
 from nodeagent.protocol.desired import WantedSlice
-from nodeagent.protocol.inventory import Card, Geometry, Host
+from nodeagent.protocol.inventory import Card, Host
 from nodeagent.protocol.report import CardHealth, FoundSlice
 from nodeagent.protocol.samples import Reading
-from nodeagent.protocol.vocabulary import Mode, SliceFound
+from nodeagent.protocol.vocabulary import Mode
 
 T = TypeVar("T")
 
-CALL_LIMIT_S = 10.0
-MIB = 1024 * 1024
+WHOLE_NODE = "library"
+"""The line for questions to the library that are about no card."""
+
+OPEN_S = 60.0
+"""Loading the library wakes cards that sleep; it may take long."""
 
 
 class NvmlDriver:
     """This machine's NVIDIA cards. Library calls run beside the loop, each within a limit.
 
-    Without `carve` nothing on a card is ever changed: it is only given a name.
+    Without `carve` nothing on a card is ever changed: it is only given a name. `sharings` are the
+    other ways of sharing that this node may be able to do.
     """
 
     name = "nvml"
 
-    def __init__(self, state_dir: Path, carve: bool = False) -> None:
+    def __init__(
+        self, state_dir: Path, carve: bool = False, sharings: tuple[Sharing, ...] = ()
+    ) -> None:
         self._carve = carve
+        self._state_dir = state_dir
         self._carver = Carver(state_dir / "mig.json")
-        self._cut: dict[str, Geometry] = {}
-        self._unread: set[str] = set()
+        self._sharings = {one.mode: one for one in sharings}
+        self._shares = Shares(state_dir / "slices.json")
+        self._errors = CardErrors(state_dir / "errors.json")
+        self._events = Events()
+        self._meters = Meters()
+        self._patience = Patience()
+        self._found = Found()
         self._last: dict[str, tuple[FoundSlice, ...]] = {}
-        self._file = state_dir / "slices.json"
-        self._work_disk = state_dir
-        self._cards: dict[str, Card] = {}
-        self._handles: dict[str, Any] = {}
-        self._names: dict[str, str] = {}
-        self._asked: dict[str, tuple[float, asyncio.Future[Any]]] = {}
 
     async def open(self) -> None:
         """Load the library and look; without it the node has no cards."""
-        self._names = {str(k): str(v) for k, v in (disk.read_json(self._file) or {}).items()}
-        try:
-            found = await self._call(read.cards, "cards")
-        except (Lost, NotSupported):
-            found = ()
-        self._cards = {card.uuid: card for card, _ in found}
-        self._handles = {card.uuid: handle for card, handle in found}
-        if self._carve:
-            await self._open_carver()
-
-    async def _open_carver(self) -> None:
-        """Offer MIG on the cards that tell how they are cut; nothing is done to doubtful ones."""
-        for uuid, handle in self._handles.items():
-            try:
-                cut = await self._call(
-                    lambda h=handle: mig.geometry(h),  # type: ignore[misc]
-                    f"geometry {uuid}",
-                )
-            except (Lost, NotSupported):
-                self._unread.add(uuid)
-                continue
-            if cut is not None:
-                self._cut[uuid] = cut
-        for uuid, cut in self._cut.items():
-            card = self._cards[uuid]
-            self._cards[uuid] = replace(
-                card, modes=(Mode.WHOLE, Mode.MIG), geometries=(*card.geometries, cut)
+        self._errors.open(self.boot_id())
+        carve = self._carve
+        sharings = tuple(self._sharings.values()) if carve else ()
+        with contextlib.suppress(Lost, NotSupported):
+            self._found = await self._ask(
+                WHOLE_NODE, "open", lambda: look(self._state_dir, carve, sharings), OPEN_S
             )
-        cards = {uuid: (self._handles[uuid], cut) for uuid, cut in self._cut.items()}
-        await self._call(lambda: self._carver.open(cards), "carver")
+        self._shares.open(self._found.cards)
+        cards = {u: (self._found.handles[u], cut) for u, cut in self._found.cut.items()}
+        self._carver.open(cards)
+        for uuid in cards:
+            with contextlib.suppress(Lost, NotSupported, Busy, Refused):
+                await self._ask(uuid, "resume", lambda u=uuid: self._carver.resume(u), ACT_S)  # type: ignore[misc]
+        if self._found.handles:
+            self._events.open(self._found.handles)
 
     def boot_id(self) -> str:
         """The machine's own."""
         return clock.boot_id()
 
     async def host(self) -> Host:
-        """Processors, memory, disk of this machine; isolation not tried is not claimed."""
-        as_root = os.geteuid() == 0
-        notes = () if as_root else ("jobs share the account of the agent: it does not run as root",)
-        return Host(
-            cpu_milli=(os.cpu_count() or 1) * 1000,
-            memory_mib=psutil.virtual_memory().total // MIB,
-            disk_mib=psutil.disk_usage(str(self._work_disk)).total // MIB,
-            arch=platform.machine(),
-            kernel=platform.release(),
-            identity=as_root,
-            fence=False,
-            notes=notes,
-        )
+        """Processors, memory, disk of this machine."""
+        return machine.host(self._state_dir)
 
     async def inventory(self) -> tuple[Card, ...]:
-        """The cards that answered when the agent started."""
-        return tuple(self._cards.values())
+        """The cards that were found when the agent started, and those that hid from it then."""
+        return tuple(self._found.cards.values())
 
     async def modes(self) -> dict[str, Mode]:
-        """Whole, but for cards that are cut: those are asked, and absent while they are silent.
-
-        So is a card in MIG mode that this agent may not carve: no process can use it whole.
-        """
-        usable = {uuid for uuid, card in self._cards.items() if card.modes}
-        modes = dict.fromkeys(usable - self._cut.keys() - self._unread, Mode.WHOLE)
-        for uuid in self._cut:
+        """The mode of each card; silent ones are absent, and so is a card in MIG mode that this
+        agent may not carve: no process can use it whole."""
+        handles = self._found.handles.keys()
+        usable = {u for u, card in self._found.cards.items() if card.modes and u in handles}
+        modes = {u: self._shares.mode(u) for u in usable - self._found.unread}
+        for uuid in self._found.cut:
+            modes.pop(uuid, None)
             with contextlib.suppress(Lost, NotSupported):
-                modes[uuid] = await self._call(
-                    lambda u=uuid: self._carver.mode(u),  # type: ignore[misc]
-                    f"mode {uuid}",
-                )
+                mode = await self._ask(uuid, "mode", lambda u=uuid: self._carver.mode(u))  # type: ignore[misc]
+                modes[uuid] = mode if mode == Mode.MIG else self._shares.mode(uuid)
         return modes
 
     async def slices(self) -> tuple[FoundSlice, ...]:
-        """Whole cards that were given a name, and the instances of those that are cut."""
-        rows = [
-            self._found(uid, self._cards[card])
-            for uid, card in self._names.items()
-            if card in self._cards
-        ]
-        for uuid in self._cut:
+        """Shares and whole cards that were given a name, and the instances of cards in MIG."""
+        rows = list(self._shares.found(self._found.cards))
+        for uuid in self._found.cut:
             with contextlib.suppress(Lost, NotSupported):
-                self._last[uuid] = await self._call(
+                self._last[uuid] = await self._ask(
+                    uuid,
+                    "instances",
                     lambda u=uuid: self._carver.found(u),  # type: ignore[misc]
-                    f"instances {uuid}",
                 )
             rows += self._last.get(uuid, ())
         return tuple(rows)
 
     async def set_mode(self, card: str, mode: Mode) -> None:
-        """Into or out of MIG where the card allows it; it is never reset to get there."""
-        if card not in self._cut:
-            if mode != Mode.WHOLE:
-                raise NotSupported("this card is handed out whole")
+        """Leave the mode that an empty card is in and enter the other; it is never reset."""
+        one = self._card(card)
+        current = (await self.modes()).get(card)
+        if current == mode:
             return
-        if mode not in (Mode.WHOLE, Mode.MIG):
+        if current is None:
+            raise Lost("the card does not tell its mode")
+        if mode not in one.modes:
             raise NotSupported(f"this card has no mode {mode}")
-        if card in self._names.values():
-            raise Busy("the card is handed out whole")
-        await self._call(lambda: self._carver.switch(card, mode), f"switch {card} {mode}")
+        if self._shares.on(card):
+            raise Busy("the card is handed out")
+        await self._ask(card, f"mode {mode}", lambda: self._move(one, current, mode), ACT_S)
+
+    def _move(self, card: Card, current: Mode, mode: Mode) -> None:
+        """From mode to mode by way of whole, one written step after the other."""
+        if current == Mode.MIG:
+            self._carver.switch(card.uuid, Mode.WHOLE)
+        elif current in self._sharings:
+            self._sharings[current].leave(card)
+        self._shares.enter(card.uuid, Mode.WHOLE)
+        if mode == Mode.MIG:
+            self._carver.switch(card.uuid, mode)
+        elif mode in self._sharings:
+            self._sharings[mode].enter(card)
+            self._shares.enter(card.uuid, mode)
 
     async def create_slice(self, wanted: WantedSlice) -> FoundSlice:
-        """Give the whole card a name, or cut an instance at exactly the wanted place."""
-        if wanted.card not in self._cards:
-            raise Lost(f"no card {wanted.card} in this node")
-        if wanted.mode == Mode.MIG and wanted.card in self._cut:
-            return await self._call(lambda: self._carver.create(wanted), f"create {wanted.uid}")
-        if wanted.mode != Mode.WHOLE:
-            raise NotSupported("this card is handed out whole")
-        if (await self.modes()).get(wanted.card) != Mode.WHOLE:
-            raise Refused("the card is not in the mode in which it is handed out whole")
-        holder = next((uid for uid, card in self._names.items() if card == wanted.card), None)
-        if holder not in (None, wanted.uid):
-            raise Refused(f"the card is slice {holder} already")
-        self._names[wanted.uid] = wanted.card
-        disk.write_json(self._file, dict(self._names))
-        return self._found(wanted.uid, self._cards[wanted.card])
+        """Give the card or a share of it a name, or cut an instance at exactly the place."""
+        card = self._card(wanted.card)
+        mode = (await self.modes()).get(wanted.card)
+        if wanted.mode not in card.modes and not self._shares.knows(wanted.uid):
+            raise NotSupported(f"this card has no mode {wanted.mode}")
+        if mode != wanted.mode:
+            raise Refused(f"the card is in mode {mode or 'unknown'}, not {wanted.mode}")
+        if wanted.mode == Mode.MIG:
+            return await self._ask(
+                wanted.card, f"create {wanted.uid}", lambda: self._carver.create(wanted), ACT_S
+            )
+        return await self._ask(
+            wanted.card, f"share {wanted.uid}", lambda: self._share(card, wanted), ACT_S
+        )
+
+    def _share(self, card: Card, wanted: WantedSlice) -> FoundSlice:
+        if self._shares.knows(wanted.uid):
+            return self._shares.row(wanted.uid)
+        self._shares.check(wanted, card)
+        sharing = self._sharings.get(wanted.mode)
+        device = card.uuid
+        if sharing is not None:
+            device = sharing.create(card, wanted, self._shares.on(card.uuid))
+        return self._shares.take(wanted, card, device)
 
     async def delete_slice(self, uid: str) -> None:
-        """Take the name away, or the instance off its card."""
-        if self._names.pop(uid, None) is not None:
-            disk.write_json(self._file, dict(self._names))
-        elif self._carver.knows(uid):
-            await self._call(lambda: self._carver.delete(uid), f"delete {uid}")
+        """Take the name away, the share, or the instance off its card."""
+        share = self._shares.of(uid)
+        if share is not None:
+            await self._ask(share.card, f"delete {uid}", lambda: self._unshare(uid), ACT_S)
+            return
+        card = self._carver.card_of(uid)
+        if card is not None:
+            await self._ask(card, f"delete {uid}", lambda: self._carver.delete(uid), ACT_S)
+
+    def _unshare(self, uid: str) -> None:
+        share = self._shares.of(uid)
+        if share is None:
+            return
+        sharing = self._sharings.get(share.mode)
+        if sharing is not None and share.card in self._found.cards:
+            beside = {u: one for u, one in self._shares.on(share.card).items() if u != uid}
+            sharing.delete(self._found.cards[share.card], uid, share, beside)
+        self._shares.drop(uid)
 
     async def clean_slice(self, uid: str) -> None:
         """Nothing is kept on a card once its processes are gone; the runner has seen to that."""
 
+    def environment(self, uid: str) -> dict[str, str]:
+        """What a job on this slice must be told beside its device."""
+        share = self._shares.of(uid)
+        sharing = None if share is None else self._sharings.get(share.mode)
+        if share is None or sharing is None or share.card not in self._found.cards:
+            return {}
+        return sharing.environment(self._found.cards[share.card], uid, share)
+
+    async def free_mib(self, card: str) -> int | None:
+        """Memory of a card that nobody uses at this moment; None when it does not tell."""
+        handle = self._found.handles.get(card)
+        if handle is None:
+            return None
+        return await self._ask(card, "free", lambda: read.free_mib(handle))
+
     async def health(self) -> tuple[CardHealth, ...]:
         """Each card is asked; work of strangers on it is named, never touched."""
-        asked = (self._health(uuid, handle) for uuid, handle in self._handles.items())
-        return tuple(await asyncio.gather(*asked))
+        for xid in self._events.heard():
+            uid = self._carver.numbers(xid.card).get(-1 if xid.instance is None else xid.instance)
+            self._errors.saw(xid.card, xid.number, uid or "")
+        rows = await self._patience.all(
+            {uuid: lambda u=uuid: self._health(u) for uuid in self._found.cards}  # type: ignore[misc]
+        )
+        return self._errors.told(rows)
 
-    async def _health(self, uuid: str, handle: Any) -> CardHealth:
+    async def _health(self, uuid: str) -> CardHealth:
+        handle = self._found.handles.get(uuid)
+        if handle is None:
+            return CardHealth(uuid=uuid, health="lost", reason="it did not tell who it is")
         try:
-            return await self._call(lambda: read.health(uuid, handle), f"health {uuid}")
+            return await self._ask(uuid, "health", lambda: read.health(uuid, handle))
         except (Lost, NotSupported) as failure:
             return CardHealth(uuid=uuid, health=read.SILENT, reason=str(failure))
 
     async def sample(self, at: float, loads: tuple[Load, ...]) -> tuple[Reading, ...]:
-        """One reading per card; a meter that the card lacks is None."""
-        by_card = {self._names[load.slice]: load for load in loads if load.slice in self._names}
-        rows: list[Reading] = []
-        for uuid, handle in self._handles.items():
-            with contextlib.suppress(Lost, NotSupported):
-                meter = await self._call(
-                    lambda h=handle, u=uuid: read.meters(at, u, h),  # type: ignore[misc]
-                    f"meters {uuid}",
-                )
-                rows += read.with_slice(meter, by_card.get(uuid), self._names)
-        return tuple(rows)
-
-    def _found(self, uid: str, card: Card) -> FoundSlice:
-        return FoundSlice(
-            uid=uid,
-            card=card.uuid,
-            mode=Mode.WHOLE,
-            profile="whole",
-            state=SliceFound.READY,
-            memory_mib=card.memory_mib,
-            start=0,
-            size=1,
-            device=card.uuid,
+        """One reading per card and per slice; a meter that is not told is None."""
+        rows = await self._patience.all(
+            {
+                uuid: lambda u=uuid: self._sample(at, u, loads)  # type: ignore[misc]
+                for uuid in self._found.handles
+            }
         )
+        return tuple(row for of_card in rows for row in of_card)
 
-    async def _call(self, ask: Callable[[], T], name: str) -> T:
-        """Ask the library; one that hangs costs only its own answer, and is not asked again.
-
-        A question that is still open is waited for, so a card that hangs takes one thread for
-        each kind of question and no more.
-        """
-        at, answer = self._asked.get(name, (0.0, None))
-        if answer is None:
-            at = clock.boottime()
-            answer = asyncio.get_running_loop().run_in_executor(None, ask)
-            answer.add_done_callback(lambda done: self._answered(name, done))
-            self._asked[name] = at, answer
-        left = at + CALL_LIMIT_S - clock.boottime()
-        await asyncio.wait([answer], timeout=max(left, 0.0))
-        if not answer.done():
-            raise Lost(f"no answer within {CALL_LIMIT_S:g} s")
+    async def _sample(self, at: float, uuid: str, loads: tuple[Load, ...]) -> list[Reading]:
+        handle = self._found.handles[uuid]
+        parts = self._parts(uuid)
         try:
-            found: T = answer.result()
-            return found
-        except pynvml.NVMLError as failure:
-            raise read.refusal(failure) from failure
+            rows = await self._ask(
+                uuid, "meters", lambda: self._meters.read(at, uuid, handle, parts, loads)
+            )
+        except (Lost, NotSupported):
+            return []
+        self._errors.counted(uuid, rows[0].ecc_corrected, rows[0].ecc_uncorrected)
+        return rows
 
-    def _answered(self, name: str, done: asyncio.Future[Any]) -> None:
-        """The question may be asked anew; an answer that nobody waited for is dropped."""
-        self._asked.pop(name, None)
-        if not done.cancelled():
-            done.exception()
+    def _parts(self, card: str) -> tuple[Part, ...]:
+        shares = [Part(uid, one.mode) for uid, one in self._shares.on(card).items()]
+        numbers = {uid: number for number, uid in self._carver.numbers(card).items()}
+        instances = [
+            Part(row.uid, Mode.MIG, numbers.get(row.uid), row.device)
+            for row in self._last.get(card, ())
+            if row.uid is not None and row.device
+        ]
+        return (*shares, *instances)
+
+    def _card(self, uuid: str) -> Card:
+        if uuid not in self._found.handles:
+            raise Lost(f"no card {uuid} in this node, or it does not tell who it is")
+        return self._found.cards[uuid]
+
+    async def _ask(
+        self, card: str, question: str, call: Callable[[], T], limit_s: float | None = None
+    ) -> T:
+        """Ask on the card's own thread; the library's own failures become the driver's words.
+
+        Raises:
+            NotSupported, Busy, Lost, Refused
+        """
+        try:
+            return await self._patience.ask(card, question, call, limit_s)
+        except pynvml.NVMLError as failure:
+            raise mig.refusal(failure) from failure

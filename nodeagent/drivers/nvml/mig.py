@@ -28,13 +28,17 @@ NO_ROOM = (pynvml.NVML_ERROR_INSUFFICIENT_RESOURCES, pynvml.NVML_ERROR_INVALID_A
 
 @dataclass(frozen=True)
 class Instance:
-    """A GPU instance as it lies on the card. `device` is "" while it has no compute instance."""
+    """A GPU instance as it lies on the card. `device` is "" while it has no compute instance.
+
+    `number` is the driver's own for it: good for counters and events, never for its identity.
+    """
 
     profile_id: int
     start: int
     size: int
     device: str
     handle: Any
+    number: int = -1
 
 
 def refusal(failure: pynvml.NVMLError) -> DriverError:
@@ -149,7 +153,7 @@ def instances(handle: Any, geometry: Geometry) -> Iterator[Instance]:
             parts = list(_compute(gpu))
             device = _device(parts[0]) if parts else ""
             place = info.placement
-            yield Instance(info.profileId, place.start, place.size, device, gpu)
+            yield Instance(info.profileId, place.start, place.size, device, gpu, info.id)
 
 
 def at(handle: Any, geometry: Geometry, profile_id: int, start: int) -> Instance | None:

@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 import pynvml
 from msgspec.structs import replace
 
-from nodeagent.drivers.base import DriverError, Load, Lost, NotSupported
+from nodeagent.drivers.base import DriverError, Lost, NotSupported
 from nodeagent.drivers.nvml.strangers import strangers
+from nodeagent.drivers.published import enriched, nominal_gb
 from nodeagent.protocol.inventory import Card, Geometry, Profile
 from nodeagent.protocol.report import CardHealth
-from nodeagent.protocol.samples import Reading
 from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
 
 T = TypeVar("T")
@@ -23,8 +23,21 @@ ILL = {
     pynvml.NVML_ERROR_GPU_IS_LOST: "lost",
     pynvml.NVML_ERROR_RESET_REQUIRED: "reset_needed",
 }
-ANSWERS = (pynvml.NVML_ERROR_NOT_SUPPORTED, pynvml.NVML_ERROR_NO_PERMISSION)
-"""A card that says so is alive: some have no memory of their own to speak of."""
+PARTIAL = (
+    pynvml.NVML_ERROR_NOT_SUPPORTED,
+    pynvml.NVML_ERROR_NO_PERMISSION,
+    pynvml.NVML_ERROR_FUNCTION_NOT_FOUND,
+)
+"""A card that says so lives, and does not tell all that it told when the agent started."""
+
+ARCHITECTURES = {
+    5: "Volta",
+    6: "Turing",
+    7: "Ampere",
+    8: "Ada",
+    9: "Hopper",
+    10: "Blackwell",
+}
 
 
 def refusal(failure: pynvml.NVMLError) -> DriverError:
@@ -33,42 +46,51 @@ def refusal(failure: pynvml.NVMLError) -> DriverError:
 
 
 def known(ask: Callable[[], T]) -> T | None:
-    """The answer, or None when this card or driver has none."""
+    """The answer, or None when this card or driver has none, or says what is no text."""
     try:
         return ask()
-    except pynvml.NVMLError:
+    except (pynvml.NVMLError, UnicodeDecodeError):
         return None
 
 
 def text(value: Any) -> str:
-    """Older bindings answer in bytes, newer ones in text."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    """Older bindings answer in bytes, newer ones in text; what cannot be read is left out."""
+    said = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return "".join(letter for letter in said if letter.isprintable() and letter != "\ufffd").strip()
 
 
-def cards() -> tuple[tuple[Card, Any], ...]:
-    """Every card that answers, with its handle; one bad card does not hide the others."""
+def cards() -> tuple[tuple[tuple[Card, Any], ...], int]:
+    """Every card that tells who it is, with its handle; and how many there are that do not.
+
+    Numbered by their place on the bus: the library may number them anew at each start.
+    """
     pynvml.nvmlInit()
     driver = text(pynvml.nvmlSystemGetDriverVersion())
+    runtime = known(pynvml.nvmlSystemGetCudaDriverVersion_v2)
     found: list[tuple[Card, Any]] = []
-    for index in range(pynvml.nvmlDeviceGetCount()):
+    count = pynvml.nvmlDeviceGetCount()
+    for index in range(count):
         handle = known(lambda i=index: pynvml.nvmlDeviceGetHandleByIndex(i))  # type: ignore[misc]
-        card = None if handle is None else known(lambda h=handle, i=index: _card(h, i, driver))  # type: ignore[misc]
+        card = None if handle is None else known(lambda h=handle: _card(h, driver, runtime))  # type: ignore[misc]
         if card is not None:
             found.append((card, handle))
-    return tuple(found)
+    found.sort(key=lambda row: (row[0].pci or "", row[0].uuid))
+    numbered = tuple((replace(card, index=n), handle) for n, (card, handle) in enumerate(found))
+    return numbered, count - len(found)
 
 
-def _card(handle: Any, index: int, driver: str) -> Card:
+def _card(handle: Any, driver: str, runtime: int | None) -> Card:
     memory = pynvml.nvmlDeviceGetMemoryInfo(handle).total // MIB
-    nominal = max(round(memory / 1000), 1)
     capability = known(lambda: pynvml.nvmlDeviceGetCudaComputeCapability(handle))
     power = known(lambda: pynvml.nvmlDeviceGetPowerManagementDefaultLimit(handle))
-    model = text(pynvml.nvmlDeviceGetName(handle))
+    kind = known(lambda: pynvml.nvmlDeviceGetArchitecture(handle))
+    numa = known(lambda: pynvml.nvmlDeviceGetNumaNodeId(handle))
+    model = known(lambda: text(pynvml.nvmlDeviceGetName(handle))) or "NVIDIA card"
+    nominal = nominal_gb(memory)
     whole = Profile("whole", "whole", 1, 1, memory, nominal, (0,), 1)
-    serial = known(lambda: text(pynvml.nvmlDeviceGetSerial(handle)))
-    return Card(
+    card = Card(
         uuid=text(pynvml.nvmlDeviceGetUUID(handle)),
-        index=index,
+        index=0,
         vendor=Vendor.NVIDIA,
         model=model,
         label=model.removeprefix("NVIDIA ").replace(" ", "-"),
@@ -76,13 +98,17 @@ def _card(handle: Any, index: int, driver: str) -> Card:
         memory_mib=memory,
         modes=() if _in_mig(handle) else (Mode.WHOLE,),
         geometries=(Geometry(Mode.WHOLE, 1, 1, (whole,), Isolation.HARDWARE),),
-        serial=serial,
+        serial=known(lambda: text(pynvml.nvmlDeviceGetSerial(handle))),
         pci=known(lambda: text(pynvml.nvmlDeviceGetPciInfo(handle).busId)),
+        architecture=ARCHITECTURES.get(kind or 0),
         compute_capability=None if capability is None else f"{capability[0]}.{capability[1]}",
         driver=driver,
+        runtime=None if not runtime else f"{runtime // 1000}.{runtime % 1000 // 10}",
         tdp_w=None if power is None else power // 1000,
-        cores=None,
+        display=known(lambda: pynvml.nvmlDeviceGetDisplayActive(handle)) == 1,
+        numa=None if numa is None or numa < 0 else numa,
     )
+    return enriched(card)
 
 
 def _in_mig(handle: Any) -> bool:
@@ -91,31 +117,13 @@ def _in_mig(handle: Any) -> bool:
     return mode is not None and mode[0] == pynvml.NVML_DEVICE_MIG_ENABLE
 
 
-def meters(at: float, uuid: str, handle: Any) -> Reading:
-    """One look at a card. Raises NVMLError only when the card itself is gone."""
-    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
-    use = known(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
-    power = known(lambda: pynvml.nvmlDeviceGetPowerUsage(handle))
-    heat = known(lambda: pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))
-    throttle = known(lambda: pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle))
-    return Reading(
-        at=at,
-        card=uuid,
-        util_mean=None if use is None else float(use.gpu),
-        memory_mib_mean=memory.used / MIB,
-        power_w_mean=None if power is None else power / 1000,
-        temperature_c_max=None if heat is None else float(heat),
-        throttle=throttle,
-    )
-
-
 def health(uuid: str, handle: Any) -> CardHealth:
     """How the card does: whether it answers at all, and whose work is on it."""
     try:
         pynvml.nvmlDeviceGetMemoryInfo(handle)
     except pynvml.NVMLError as failure:
-        if failure.value not in ANSWERS:
-            return CardHealth(uuid=uuid, health=ILL.get(failure.value, SILENT), reason=str(failure))
+        word = "partial" if failure.value in PARTIAL else ILL.get(failure.value, SILENT)
+        return CardHealth(uuid=uuid, health=word, reason=str(failure))
     running = known(lambda: pynvml.nvmlDeviceGetComputeRunningProcesses(handle)) or []
     foreign = strangers([process.pid for process in running])
     if foreign:
@@ -124,13 +132,7 @@ def health(uuid: str, handle: Any) -> CardHealth:
     return CardHealth(uuid=uuid, health="ok")
 
 
-def with_slice(card: Reading, load: Load | None, names: dict[str, str]) -> list[Reading]:
-    """The card's own row, and the same for the whole-card slice that stands for it."""
-    uid = next((name for name, owner in names.items() if owner == card.card), None)
-    if uid is None:
-        return [card]
-    row = replace(card, slice=uid, attempt=None if load is None else load.attempt)
-    if load is not None:
-        milli = None if load.cpu is None else load.cpu * 1000
-        row = replace(row, cpu_milli_mean=milli, ram_mib_mean=load.ram_mib)
-    return [card, row]
+def free_mib(handle: Any) -> int | None:
+    """Memory that nobody uses now, in MiB."""
+    memory = known(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
+    return None if memory is None else int(memory.free) // MIB

@@ -1,13 +1,11 @@
 """Published facts to inventory cards: what a model is and how it can be cut."""
 
-import json
 import uuid
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from msgspec.structs import replace
 
+from nodeagent.drivers.published import published, read
 from nodeagent.protocol.inventory import Card, Geometry, Link, Profile
 from nodeagent.protocol.vocabulary import MODE_ISOLATION, Mode, Vendor
 
@@ -23,31 +21,6 @@ DRIVERS = {
     Vendor.ASCEND: ("25.3", "8.3"),
 }
 """Driver and runtime versions that simulated cards claim."""
-
-
-class UnknownModel(ValueError):
-    """The fleet file names a card that the facts do not know."""
-
-
-@cache
-def read(name: str) -> dict[str, Any]:
-    """One facts file."""
-    loaded: dict[str, Any] = json.loads(files("nodeagent.facts").joinpath(name).read_bytes())
-    return loaded
-
-
-def published(model: str) -> dict[str, Any]:
-    """The published row of a model, by its full name or its label.
-
-    Raises:
-        UnknownModel
-    """
-    rows: list[dict[str, Any]] = read("cards.json")["cards"]
-    for row in rows:
-        if model.casefold() in (row["model"].casefold(), row["label"].casefold()):
-            return row
-    known = ", ".join(row["label"] for row in rows)
-    raise UnknownModel(f"no facts about card model {model!r}; known are {known}")
 
 
 def geometry(
@@ -154,7 +127,7 @@ def card(node: str, index: int, model: str, domain: str | None) -> Card:
     """One simulated card as its inventory row.
 
     Raises:
-        UnknownModel
+        published.UnknownModel
     """
     row = published(model)
     vendor = Vendor(row["vendor"])

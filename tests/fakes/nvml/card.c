@@ -43,10 +43,14 @@ const char *nvmlErrorString(int code)
 int nvmlSystemGetDriverVersion(char *text, unsigned room) { SAID; return put("580.95.05", text, room); }
 int nvmlDeviceGetCount_v2(unsigned *count) { SAID; *count = world->cards; return OK; }
 
+/* `set shuffle * N` turns the order of the cards by N, as a bus that is numbered anew does. */
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device *device)
 {
-    SAID;
+    long long by = 0;
+    if (!world) return UNINITIALIZED;
     if (index >= world->cards) return INVALID_ARGUMENT;
+    if (world && world_number("shuffle", NOBODY, &by)) index = (index + (unsigned)by) % world->cards;
+    SAID_OF(index);
     *device = card_handle(index);
     return OK;
 }
@@ -68,55 +72,55 @@ int nvmlDeviceGetHandleByUUID(const char *uuid, Device *device)
 
 int nvmlDeviceGetName(Device device, char *text, unsigned room)
 {
-    SAID;
+    const Line *script;
+    int many = world_script(&script);
+    SAID_BY(device);
+    for (int i = 0; i < many; i++)
+        if (!strcmp(script[i].word, "garble") && script[i].number[0] == (long long)device->card)
+            return put("NVIDIA \xff\xfe card", text, room);
     return put(world->card[device->card].name, text, room);
 }
 
 int nvmlDeviceGetUUID(Device device, char *text, unsigned room)
 {
-    SAID;
+    SAID_BY(device);
     Card *card = &world->card[device->card];
     return put(device->instance < 0 ? card->uuid : card->instance[device->instance].uuid, text, room);
 }
 
 int nvmlDeviceGetMemoryInfo(Device device, Memory *memory)
 {
-    SAID;
+    SAID_BY(device);
     Card *card = &world->card[device->card];
     unsigned long long mib = card->memory_mib;
     if (device->instance >= 0)
         mib = card->profile[card->instance[device->instance].profile].memory_mib;
-    *memory = (Memory){mib << 20, mib << 20, 0};
+    long long used = 0;
+    world_number("used", (int)device->card, &used);
+    *memory = (Memory){mib << 20, (mib - (unsigned long long)used) << 20, (unsigned long long)used << 20};
     return OK;
 }
 
 int nvmlDeviceGetPciInfo_v3(Device device, Pci *pci)
 {
-    SAID;
+    SAID_BY(device);
     memset(pci, 0, sizeof *pci);
     return put(world->card[device->card].pci, pci->bus_id, sizeof pci->bus_id);
 }
 
 int nvmlDeviceGetCudaComputeCapability(Device device, int *major, int *minor)
 {
-    SAID;
+    SAID_BY(device);
+    long long said = 0;
+    world_number("minor", (int)device->card, &said);
     *major = (int)world->card[device->card].major;
-    *minor = 0;
-    return OK;
-}
-
-/* Nothing ever runs on these cards. */
-int nvmlDeviceGetComputeRunningProcesses_v3(Device device, unsigned *count, void *rows)
-{
-    (void)device, (void)rows;
-    SAID;
-    *count = 0;
+    *minor = (int)said;
     return OK;
 }
 
 int nvmlDeviceGetMigMode(Device device, unsigned *current, unsigned *pending)
 {
-    SAID;
+    SAID_BY(device);
     Card *card = &world->card[device->card];
     if (!card->profiles) return NOT_SUPPORTED;
     *current = card->current;
@@ -127,10 +131,11 @@ int nvmlDeviceGetMigMode(Device device, unsigned *current, unsigned *pending)
 /* Success is answered even when the mode is not in force yet; the status tells. */
 int nvmlDeviceSetMigMode(Device device, unsigned mode, unsigned *status)
 {
-    SAID;
+    SAID_BY(device);
     Card *card = &world->card[device->card];
     if (!card->profiles) return NOT_SUPPORTED;
     if (mode > 1) return INVALID_ARGUMENT;
+    world_step();
     *status = OK;
     for (int i = 0; i < INSTANCES; i++)
         if (card->instance[i].used) *status = IN_USE;
@@ -140,5 +145,6 @@ int nvmlDeviceSetMigMode(Device device, unsigned mode, unsigned *status)
         *status = RESET_REQUIRED;
     else
         card->current = mode;
+    world_step();
     return OK;
 }

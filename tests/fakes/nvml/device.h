@@ -12,6 +12,8 @@ Device card_handle(unsigned card);
 Device part_handle(unsigned card, int instance);
 
 /* A call answers what the script says, when it says anything. */
-#define SAID do { int said_ = world_said(__func__); if (said_) return said_; } while (0)
+#define SAID_OF(card_) do { int said_ = world_said(__func__, (int)(card_)); if (said_) return said_; } while (0)
+#define SAID SAID_OF(NOBODY)
+#define SAID_BY(device_) SAID_OF((device_)->card)
 
 #endif

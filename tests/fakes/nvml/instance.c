@@ -60,7 +60,7 @@ static int media_taken(Card *card)
 
 int nvmlDeviceGetGpuInstanceProfileInfoV(Device device, unsigned kind, ProfileInfo *info)
 {
-    SAID;
+    SAID_BY(device);
     Card *card = card_of(device);
     if (kind >= PROFILES) return INVALID_ARGUMENT;
     for (unsigned i = 0; i < card->profiles; i++) {
@@ -80,7 +80,7 @@ int nvmlDeviceGetGpuInstanceProfileInfoV(Device device, unsigned kind, ProfileIn
 int nvmlDeviceGetGpuInstancePossiblePlacements_v2(Device device, unsigned id, Place *places,
                                                   unsigned *count)
 {
-    SAID;
+    SAID_BY(device);
     Profile *profile = by_id(card_of(device), id);
     if (!profile) return NOT_SUPPORTED;
     if (places && *count < profile->starts) return INSUFFICIENT_SIZE;
@@ -92,7 +92,7 @@ int nvmlDeviceGetGpuInstancePossiblePlacements_v2(Device device, unsigned id, Pl
 
 int nvmlDeviceGetGpuInstanceRemainingCapacity(Device device, unsigned id, unsigned *count)
 {
-    SAID;
+    SAID_BY(device);
     Card *card = card_of(device);
     Profile *profile = by_id(card, id);
     if (!profile || !card->current) return NOT_SUPPORTED;
@@ -110,7 +110,7 @@ int nvmlDeviceGetGpuInstanceRemainingCapacity(Device device, unsigned id, unsign
 int nvmlDeviceCreateGpuInstanceWithPlacement(Device device, unsigned id, const Place *place,
                                              Device *made)
 {
-    SAID;
+    SAID_BY(device);
     Card *card = card_of(device);
     Profile *profile = by_id(card, id);
     int legal = 0, slot = 0;
@@ -121,16 +121,18 @@ int nvmlDeviceCreateGpuInstanceWithPlacement(Device device, unsigned id, const P
     if (occupied(card, place->start, profile->size) || alike(card, profile) >= profile->most
         || (profile->media && media_taken(card)))
         return INSUFFICIENT_RESOURCES;
+    world_step();
     while (card->instance[slot].used) slot++;
     card->instance[slot] = (Instance){1, ++card->next_id, (unsigned)(profile - card->profile),
                                       place->start, 0, ""};
     *made = part_handle(device->card, slot);
+    world_step();
     return OK;
 }
 
 int nvmlDeviceGetGpuInstances(Device device, unsigned id, Device *rows, unsigned *count)
 {
-    SAID;
+    SAID_BY(device);
     Card *card = card_of(device);
     Profile *profile = by_id(card, id);
     if (!card->current || !profile) return NOT_SUPPORTED;
@@ -143,7 +145,7 @@ int nvmlDeviceGetGpuInstances(Device device, unsigned id, Device *rows, unsigned
 
 int nvmlGpuInstanceGetInfo(Device instance, InstanceInfo *info)
 {
-    SAID;
+    SAID_BY(instance);
     Instance *one = instance_of(instance);
     if (!one->used) return NOT_FOUND;
     *info = (InstanceInfo){card_handle(instance->card), one->id, profile_of(instance)->id,
@@ -153,17 +155,19 @@ int nvmlGpuInstanceGetInfo(Device instance, InstanceInfo *info)
 
 int nvmlGpuInstanceDestroy(Device instance)
 {
-    SAID;
+    SAID_BY(instance);
     if (!instance_of(instance)->used) return NOT_FOUND;
     if (instance_of(instance)->compute) return IN_USE;
+    world_step();
     instance_of(instance)->used = 0;
+    world_step();
     return OK;
 }
 
 int nvmlGpuInstanceGetComputeInstanceProfileInfoV(Device instance, unsigned kind, unsigned engine,
                                                   ComputeProfileInfo *info)
 {
-    SAID;
+    SAID_BY(instance);
     if (kind >= ALL_COMPUTE_KINDS || engine) return INVALID_ARGUMENT;
     if (kind >= COMPUTE_KINDS || COMPUTE_SLICES[kind] > profile_of(instance)->slices)
         return NOT_SUPPORTED;
@@ -174,20 +178,22 @@ int nvmlGpuInstanceGetComputeInstanceProfileInfoV(Device instance, unsigned kind
 
 int nvmlGpuInstanceCreateComputeInstance(Device instance, unsigned id, Device *made)
 {
-    SAID;
+    SAID_BY(instance);
     Instance *one = instance_of(instance);
     if (!one->used) return NOT_FOUND;
     if (id >= COMPUTE_KINDS) return INVALID_ARGUMENT;
     if (one->compute) return INSUFFICIENT_RESOURCES;
+    world_step();
     one->compute = id + 1;
     snprintf(one->uuid, sizeof one->uuid, "MIG-00000000-0000-4000-8000-%012u", ++world->made);
     *made = instance;
+    world_step();
     return OK;
 }
 
 int nvmlGpuInstanceGetComputeInstances(Device instance, unsigned id, Device *rows, unsigned *count)
 {
-    SAID;
+    SAID_BY(instance);
     *count = instance_of(instance)->compute == id + 1;
     if (*count) rows[0] = instance;
     return OK;
@@ -195,7 +201,7 @@ int nvmlGpuInstanceGetComputeInstances(Device instance, unsigned id, Device *row
 
 int nvmlComputeInstanceGetInfo_v2(Device compute, ComputeInfo *info)
 {
-    SAID;
+    SAID_BY(compute);
     Instance *one = instance_of(compute);
     if (!one->compute) return NOT_FOUND;
     *info = (ComputeInfo){compute, compute, 0, one->compute - 1, {0, profile_of(compute)->slices}};
@@ -204,8 +210,10 @@ int nvmlComputeInstanceGetInfo_v2(Device compute, ComputeInfo *info)
 
 int nvmlComputeInstanceDestroy(Device compute)
 {
-    SAID;
+    SAID_BY(compute);
     if (!instance_of(compute)->compute) return NOT_FOUND;
+    world_step();
     instance_of(compute)->compute = 0;
+    world_step();
     return OK;
 }

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 from nodeagent.drivers.simulated import cards
@@ -23,15 +24,24 @@ SUFFIXED = {
     ("+me.all", 1): 15,
     ("+me.all", 2): 16,
 }
+CAPABILITY = {"Ampere": "8.0", "Hopper": "9.0", "Blackwell": "10.0"}
+
 DOUBLE_MEMORY = 9
 """Numbers under which the library is asked for a profile, by suffix and compute slices."""
 
 
-def build(folder: Path) -> Path:
-    """Compile the library; its folder is what LD_LIBRARY_PATH must name."""
+def build(folder: Path, without: tuple[str, ...] = ()) -> Path:
+    """Compile the library; its folder is what LD_LIBRARY_PATH must name.
+
+    Functions in `without` are not in it, as in a driver that is older than they are.
+    """
     made = folder / "libnvidia-ml.so.1"
     sources = [str(path) for path in sorted(HERE.glob("*.c"))]
-    command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror"]
+    command = ["cc", "-shared", "-fPIC", "-O1", "-pthread", "-Wall", "-Wextra", "-Werror"]
+    if without:
+        hidden = folder / "hidden.map"
+        hidden.write_text("{ global: *; local: " + " ".join(f"{n};" for n in without) + " };")
+        command.append(f"-Wl,--version-script={hidden}")
     subprocess.run([*command, "-o", str(made), *sources], check=True)
     return folder
 
@@ -45,13 +55,46 @@ def asked_as(profile, plain_sizes) -> int:
     return DOUBLE_MEMORY if doubled else PLAIN[profile["compute"]]
 
 
+def table_of(model: str) -> dict:
+    """The MIG table of a label, or the table itself by its name, with what nobody tells made up."""
+    tables = {path.name for path in files("nodeagent.facts").joinpath("mig").iterdir()}
+    if f"{model}.json" in tables:
+        name, row = model, {}
+    else:
+        row = cards.published(model)
+        name = row["mig"]
+    table = {"profiles": [], "reset_to_enter": False} | (
+        {} if name is None else cards.read(f"mig/{name}.json")
+    )
+    made_up = json.loads((HERE / "assumed.json").read_text()).get(name, {})
+    profiles = [_filled(n, one, made_up) for n, one in enumerate(table["profiles"])]
+    whole = max((one["memory_mib"] for one in profiles), default=0)
+    usable = row.get("usable_mib") or table.get("usable_mib") or whole
+    return table | {
+        "profiles": profiles,
+        "usable_mib": usable,
+        "model": row.get("model") or table["card"].split("/")[0].split(" (")[0],
+        "capability": row.get("compute_capability") or CAPABILITY[table["architecture"]],
+    }
+
+
+def _filled(number: int, one: dict, made_up: dict) -> dict:
+    compute = str(one["compute"])
+    return one | {
+        "id": 200 + number if one["id"] is None else one["id"],
+        "size": one["size"] or made_up["sizes"][compute],
+        "starts": one["starts"] or made_up["starts"][compute],
+        "memory_mib": one["memory_mib"] or one["nominal_gb"] * 1000,
+        "cores": one["cores"] or one["compute"] * 10,
+    }
+
+
 def card_lines(index: int, model: str) -> list[str]:
     """One card and its profiles, as the library reads them."""
-    row = cards.published(model)
-    table = cards.read(f"mig/{row['mig']}.json")
-    major = row["compute_capability"].split(".")[0]
-    head = f"card GPU-{index} 00000000:{index + 16:02X}:00.0 {row['usable_mib']}"
-    lines = [f"{head} {int(table['reset_to_enter'])} {major} {row['model']}"]
+    table = table_of(model)
+    major = table["capability"].split(".")[0]
+    head = f"card GPU-{index} 00000000:{index + 16:02X}:00.0 {table['usable_mib']}"
+    lines = [f"{head} {int(table['reset_to_enter'])} {major} {table['model']}"]
     sizes: dict[int, int] = {}
     for one in table["profiles"]:
         sizes[one["compute"]] = min(one["size"], sizes.get(one["compute"], one["size"]))
@@ -84,16 +127,31 @@ class World:
         self.run("import pynvml; pynvml.nvmlInit()")
         self.script()
 
-    def run(self, source: str, *arguments: str):
-        """Run a program in a child that loads the library; what it prints as JSON, or nothing."""
-        environment = os.environ | {
+    def environment(self, **more: str) -> dict[str, str]:
+        """What a process of this machine has in its environment."""
+        return os.environ | {
             "LD_LIBRARY_PATH": str(self.library),
             "FAKE_NVML_WORLD": str(self.folder),
             "PYTHONPATH": str(ROOT),
+            **more,
         }
+
+    def run(self, source: str, *arguments: str, killed: bool = False, **more: str):
+        """Run a program in a child that loads the library; what it prints as JSON, or nothing.
+
+        One that is to be killed on its way says nothing; False when it lived to its end.
+        """
         command = [sys.executable, "-c", source, *arguments]
         ended = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=60, check=False
+            command,
+            env=self.environment(**more),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
+        if killed:
+            assert ended.returncode in (0, -9), ended.stderr
+            return ended.returncode == -9
         assert ended.returncode == 0, ended.stderr
         return json.loads(ended.stdout) if ended.stdout else None

@@ -108,7 +108,7 @@ async def words(driver):
         (pynvml.NVML_ERROR_GPU_IS_LOST, "lost"),
         (pynvml.NVML_ERROR_RESET_REQUIRED, "reset_needed"),
         (pynvml.NVML_ERROR_UNKNOWN, "silent"),
-        (pynvml.NVML_ERROR_NOT_SUPPORTED, "ok"),
+        (pynvml.NVML_ERROR_NOT_SUPPORTED, "partial"),
     ],
 )
 async def test_each_card_is_asked_how_it_does(monkeypatch, tmp_path, failure, word):
@@ -130,7 +130,7 @@ async def test_a_card_that_hangs_is_silent_and_is_asked_once_until_it_answers(
 ):
     Library(monkeypatch)
     driver = await opened(tmp_path)
-    monkeypatch.setattr("nodeagent.drivers.nvml.driver.CALL_LIMIT_S", 0.3)
+    monkeypatch.setattr("nodeagent.drivers.patience.LOOK_S", 0.3)
     memory, goes_on, asked = pynvml.nvmlDeviceGetMemoryInfo, threading.Event(), []
 
     def ask(handle):
@@ -145,8 +145,8 @@ async def test_a_card_that_hangs_is_silent_and_is_asked_once_until_it_answers(
         assert (await words(driver))[1] == "silent" and len(asked) == 1
     finally:
         goes_on.set()
-    await until(lambda: not driver._asked)
-    monkeypatch.setattr("nodeagent.drivers.nvml.driver.CALL_LIMIT_S", 20.0)
+    await until(lambda: not driver._patience.hanging("GPU-1", 0.0))
+    monkeypatch.setattr("nodeagent.drivers.patience.LOOK_S", 20.0)
     assert await words(driver) == ["ok", "ok", "ok"]
 
 

@@ -1,6 +1,7 @@
 """Simulated cards keep the law of the real ones, forget at a reboot, and fail when told to."""
 
 import itertools
+from importlib.resources import files
 
 import pytest
 
@@ -13,8 +14,7 @@ from nodeagent.protocol.vocabulary import Mode, SliceFound
 
 QUICK = "create_delay_s: 0\ndelete_delay_s: 0\nmode_delay_s: 0\n"
 MIG_TABLES = sorted(
-    path.name.removesuffix(".json")
-    for path in cards.files("nodeagent.facts").joinpath("mig").iterdir()
+    path.name.removesuffix(".json") for path in files("nodeagent.facts").joinpath("mig").iterdir()
 )
 
 

@@ -1,0 +1,1 @@
+"""Ways to share one NVIDIA card that are not MIG: MPS, time slices, and vGPU."""
