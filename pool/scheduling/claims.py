@@ -128,6 +128,9 @@ class Running:
 
     `slices` and `hosts` (node id, cpu, memory, disk) are what it holds. `ends_s` is when it is
     expected to end, None when nobody knows. `lost_since_s` is its last checkpoint, or its start.
+    `p90_ratio` is how far past its declared duration its owner's work has run. `leaving` work is
+    on its way out, `interrupted` when it was told to give way. `endpoint` names those that serve
+    together, of which `spare` may leave; None means any number.
     """
 
     id: int
@@ -148,7 +151,11 @@ class Running:
     preemptible: bool = False
     borrowed: bool = False
     leaving: bool = False
+    interrupted: bool = False
     protected_until_s: float = 0.0
+    p90_ratio: float = 1.0
+    endpoint: str = ""
+    spare: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -131,7 +131,8 @@ class Explanation:
     `reason` is the filter that the best candidates failed at; `counts` says how many cards
     (nodes for CPU-only work) each filter removed, in filter order; `candidates` how many there
     were to begin with; `position` is its place in the queue from 1. `starts_s` is the planned
-    start where known. `rank` is why it stands where it does: the band, the share its tenants have
+    start where one is held; `starts_p50_s` and `starts_p90_s` are when it starts in half and in
+    nine tenths of cases, where that was worked out. `rank` is why it stands where it does: the band, the share its tenants have
     used, and the points of class, priority and age.
     """
 
@@ -143,18 +144,26 @@ class Explanation:
     shortage: Shortage | None = None
     position: int = 0
     starts_s: float | None = None
+    starts_p50_s: float | None = None
+    starts_p90_s: float | None = None
     rank: tuple[tuple[str, float], ...] = ()
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Eviction:
-    """Order one running workload to leave for a winner; all victims of a winner leave together."""
+    """Order one running workload to leave for a winner; all victims of a winner leave together.
+
+    It has `notice_s` to do so. `hand_back` returns a borrowed card to its owner, `overrun` ends
+    work that has run past its declared time.
+    """
 
     victim: int
     winner: int
     lost_card_s: float
     hand_back: bool = False
+    overrun: bool = False
+    notice_s: float = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
