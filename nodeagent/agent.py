@@ -79,7 +79,8 @@ class Agent:
         await self.runner.adopt()
         self._act.set()
         first = (self._greet(), self._listen(), self._pull_loop(), self._act_loop())
-        rest = (self._report_loop(), self._sample_loop(), self.logs.run(self._begun))
+        giveway = self.runner.giveway.run(self._on_change)
+        rest = (self._report_loop(), self._sample_loop(), self.logs.run(self._begun), giveway)
         async with asyncio.TaskGroup() as group:
             for loop in (*first, *rest):
                 group.create_task(loop)
@@ -182,6 +183,7 @@ class Agent:
             self._answered(asked)
             if wish is not None and self.wish.accept(wish):
                 self.executor.settle(wish)
+                self.runner.giveway.hear(wish)
                 self._act.set()
             elif wish is not None:
                 log.warning(
@@ -265,13 +267,11 @@ class Agent:
         modes = await self.driver.modes()
         present = self.executor.seen(await self.driver.slices(), wish)
         records = list(self.runner.records.values())
-        work = [
-            WorkSeen(r.attempt, r.state, r.slices, r.clean, r.claimed or r.ended_at is not None)
-            for r in records
-        ]
+        work = [WorkSeen(r.attempt, r.state, r.slices, r.clean, r.begun, r.told) for r in records]
         work += [WorkSeen(old.attempt, old.state, (), True) for old in self._buried()]
         may_start = self.wish.whole and not self.draining
-        return Found(slices=present, work=tuple(work), modes=modes, may_start=may_start)
+        late = self.runner.giveway.late()
+        return Found(present, tuple(work), modes, may_start, late)
 
     def _buried(self) -> list[FoundWork]:
         """Attempts that the wish lists and that ended here long ago: only old books do that."""

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from nodeagent import clock
 from nodeagent.drivers.base import Busy, Driver, DriverError
+from nodeagent.giveway.keeper import LAST_GRACE_S
 from nodeagent.protocol.desired import Desired, WantedSlice, WantedWork
 from nodeagent.protocol.inventory import Card
 from nodeagent.protocol.report import FoundSlice, Outcome
@@ -51,6 +52,7 @@ class Executor:
             StepKind.DELETE_SLICE: self._delete,
             StepKind.START_WORK: self._start,
             StepKind.STOP_WORK: self._stop,
+            StepKind.NOTIFY_WORK: self._notify,
             StepKind.CLEAN: self._clean,
         }
 
@@ -184,9 +186,16 @@ class Executor:
         if work is not None:
             rank = work.launch.rank if work.launch is not None else 0
             reason = reason_of(work.stop_reason)
-            await self.runner.stop(step.target, reason, float(work.grace_s), rank)
+            grace = float(work.grace_s) if work.notice is None else LAST_GRACE_S
+            await self.runner.stop(step.target, reason, grace, rank)
         elif record is not None:
             await self.runner.stop(step.target, ExitReason.NODE_LOST, record.grace_s)
+
+    async def _notify(self, step: Step, wish: Desired, found: Found) -> None:
+        work = _work(wish, step.target)
+        record = self.runner.records.get(step.target)
+        if work is not None and work.notice is not None and record is not None:
+            await self.runner.giveway.deliver(record, work.notice)
 
     async def _clean(self, step: Step, wish: Desired, found: Found) -> None:
         record = self.runner.records.get(step.target)

@@ -29,16 +29,21 @@ class WorkSeen:
     slices: tuple[str, ...]
     clean: bool
     begun: bool = True
+    notice: str = ""
 
 
 @dataclass(frozen=True)
 class Found:
-    """The node as it is. A card without a mode does not answer, so nothing is done to it."""
+    """The node as it is. A card without a mode does not answer, so nothing is done to it.
+
+    `late` are attempts whose time to give way is over.
+    """
 
     slices: tuple[FoundSlice, ...] = ()
     work: tuple[WorkSeen, ...] = ()
     modes: dict[str, Mode] = field(default_factory=dict)
     may_start: bool = True
+    late: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ def steps(wish: Desired, found: Found) -> tuple[Step, ...]:
     Room is freed before it is cut, a slice in use is never touched, and what the books do not list
     is left alone. A node that is as wished gets no step.
     """
-    taken = [*_stops(wish, found), *_cleans(found)]
+    taken = [*_stops(wish, found), *_cleans(found), *_notices(wish, found)]
     if not wish.observe:
         taken += [*_deletes(wish, found), *_creates(wish, found), *_starts(wish, found)]
     return tuple(taken)
@@ -66,11 +71,22 @@ def steps(wish: Desired, found: Found) -> tuple[Step, ...]:
 def _stops(wish: Desired, found: Found) -> Iterator[Step]:
     """What the wish stops, here or not, and what runs on although the books have closed it."""
     states = {work.attempt: work.state for work in found.work}
-    asked = {work.attempt for work in wish.work if work.wanted == WorkWanted.STOP}
+    asked = {work.attempt for work in wish.work if work.wanted == WorkWanted.STOP} | found.late
     for attempt in sorted(asked | (set(wish.closed) & states.keys())):
         state = states.get(attempt)
         if state not in ENDED and state != WorkFound.STOPPING:
             yield Step(StepKind.STOP_WORK, attempt)
+
+
+def _notices(wish: Desired, found: Found) -> Iterator[Step]:
+    """Work that runs and shall give way is told so once; one that still starts, when it runs."""
+    heard = {work.attempt: work for work in found.work if work.state == WorkFound.RUNNING}
+    for work in sorted(wish.work, key=lambda w: w.attempt):
+        runs = heard.get(work.attempt)
+        if runs is None or work.notice is None or work.wanted != WorkWanted.RUN:
+            continue
+        if runs.notice != work.notice.order and work.attempt not in found.late:
+            yield Step(StepKind.NOTIFY_WORK, work.attempt)
 
 
 def _cleans(found: Found) -> Iterator[Step]:

@@ -7,6 +7,7 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nodeagent import clock, diagnosis, disk, processes
 from nodeagent.protocol.report import FoundWork
@@ -19,8 +20,9 @@ SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 class Record:
     """One attempt. Files of its folder, and who writes them:
 
-    `record.json` (agent: it was accepted), `claim` (shim, or the agent when it shall never start),
-    `started`, `stopping`, `ended` (shim), `clean.json` (agent), `log/` (shim).
+    `record.json` (agent: it was accepted), `notice.json` (agent: it was told to leave), `claim`
+    (shim, or the agent when it shall never start), `started`, `stopping`, `ended` (shim),
+    `clean.json` (agent), `log/` (shim).
     """
 
     attempt: str
@@ -53,6 +55,15 @@ class Record:
     held_s: float | None = None
     clean_at: float | None = None
     peak_memory_mib: int | None = None
+    signal: str = "TERM"
+    hook: str = ""
+    notice: str = ""
+    noticed_at: float | None = None
+    acked_at: float | None = None
+    signalled: bool = False
+    checkpoint_step: int | None = None
+    checkpoint_at: float | None = None
+    checkpoint_path: str = ""
 
     @property
     def state(self) -> WorkFound:
@@ -62,6 +73,16 @@ class Record:
         if self.stop_asked:
             return WorkFound.STOPPING
         return WorkFound.STARTING if self.started_at is None else WorkFound.RUNNING
+
+    @property
+    def begun(self) -> bool:
+        """Has a shim taken it, or is it over? Then it is never started again."""
+        return self.claimed or self.ended_at is not None
+
+    @property
+    def told(self) -> str:
+        """The order to leave that reached the job, or nothing: without its signal it did not."""
+        return self.notice if self.signalled else ""
 
     def shim_alive(self) -> bool:
         """Does the very shim that claimed this attempt still run?"""
@@ -86,6 +107,12 @@ class Record:
             clean_at=self.clean_at,
             log_bytes=log_size(self.folder),
             peak_memory_mib=self.peak_memory_mib,
+            checkpoint_step=self.checkpoint_step,
+            checkpoint_at=self.checkpoint_at,
+            checkpoint_path=self.checkpoint_path,
+            notice=self.notice,
+            noticed_at=self.noticed_at,
+            acked_at=self.acked_at,
         )
 
 
@@ -116,6 +143,8 @@ def accept(record: Record) -> None:
             "requeue": record.requeue,
             "memory_mib": record.memory_mib,
             "card_mib": record.card_mib,
+            "signal": record.signal,
+            "hook": record.hook,
         },
     )
 
@@ -135,6 +164,8 @@ def load(folder: Path) -> Record:
         record.requeue = bool(said.get("requeue", False))
         record.memory_mib = int(said.get("memory_mib", 0))
         record.card_mib = int(said.get("card_mib", 0))
+        record.signal = str(said.get("signal", "TERM"))
+        record.hook = str(said.get("hook", ""))
     refresh(record)
     return record
 
@@ -157,11 +188,21 @@ def refresh(record: Record) -> None:
     ended = disk.read_pairs(record.folder / "ended")
     if ended is not None:
         _read_end(record, ended)
+    _read_notice(record, disk.read_json(record.folder / "notice.json") or {})
     cleaned = disk.read_json(record.folder / "clean.json")
     if cleaned is not None:
         record.clean = True
         record.held_s = cleaned.get("held_s")
         record.clean_at = cleaned.get("at")
+
+
+def _read_notice(record: Record, said: dict[str, Any]) -> None:
+    """An order to leave that was handed over, so that the next agent does not do it again."""
+    if not said.get("order"):
+        return
+    record.notice = str(said["order"])
+    record.noticed_at, record.acked_at = said.get("at"), said.get("acked_at")
+    record.signalled = said.get("signalled") is True
 
 
 def _read_end(record: Record, ended: dict[str, str]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from nodeagent.giveway.keeper import GiveWay
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.report import FoundSlice, FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, Vendor
@@ -31,6 +32,7 @@ class Runner(Protocol):
     """Starts, stops, cleans and remembers attempts of one node."""
 
     records: dict[str, Record]
+    giveway: GiveWay
     changed: Callable[[], None]
     listed_at: Callable[[str], float]
     """Since when an attempt is wanted here (CLOCK_BOOTTIME): its time counts from there."""

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from nodeagent.giveway import contract
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import Mode, Vendor
@@ -60,6 +61,9 @@ def _pool(work: WantedWork, slices: tuple[FoundSlice, ...], folder: Path) -> dic
         "GPUPOOL_DEVICES": ",".join(found.device for found in slices),
         "GPUPOOL_MEMORY_MIB": str(sum(found.memory_mib for found in slices)),
         MEMORY_FILE: str(folder / "tmp" / "gpu_memory_mib"),
+        **contract.variables(folder),
+        "GPUPOOL_RESUME_STEP": "" if work.resume_step is None else str(work.resume_step),
+        "GPUPOOL_RESUME_PATH": work.resume_path,
         "GPUPOOL_CPU_MILLI": str(work.cpu_milli),
         "GPUPOOL_RAM_MIB": str(work.memory_mib),
     }

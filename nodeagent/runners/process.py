@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nodeagent import clock, disk, processes, records, rendezvous, shim
+from nodeagent.giveway import contract
+from nodeagent.giveway.keeper import GiveWay
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.report import FoundSlice, FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, Silence
@@ -62,6 +64,7 @@ class ProcessRunner:
         self._tools = tools
         self._ports = ports
         self._watches: dict[str, Watch] = {}
+        self.giveway = GiveWay(self.records, lambda record: self._work_root / record.folder.name)
 
     async def adopt(self) -> None:
         """Folders first, then shims whose folder is gone or torn: the same processes go on."""
@@ -124,6 +127,7 @@ class ProcessRunner:
         record = self.records[attempt]
         if not record.swept:
             await asyncio.to_thread(self._sweep, record)
+        self.giveway.read(record)
         await asyncio.to_thread(self._tidy, record)
 
     def _tidy(self, record: Record) -> None:
@@ -197,6 +201,7 @@ class ProcessRunner:
 
     def _accepted(self, work: WantedWork, slices: tuple[FoundSlice, ...] = ()) -> Record:
         rank = work.launch.rank if work.launch is not None else 0
+        choice = contract.choice_of(work.env)
         return self._remember(
             Record(
                 attempt=work.attempt,
@@ -208,6 +213,8 @@ class ProcessRunner:
                 requeue=work.silence == Silence.REQUEUE,
                 memory_mib=work.memory_mib,
                 card_mib=sum(one.memory_mib for one in slices),
+                signal=choice.signal,
+                hook=choice.hook,
             )
         )
 
@@ -273,7 +280,7 @@ class ProcessRunner:
     def _prepare(self, record: Record, work: WantedWork, account: Account) -> Path:
         """The job's private folders, made apart: only root reaches them until all is there."""
         staged = self._work_root / f".{record.folder.name}.{secrets.token_hex(4)}"
-        for folder in (staged, staged / "files", staged / "tmp"):
+        for folder in (staged, staged / "files", staged / "tmp", staged / contract.FOLDER):
             folder.mkdir(mode=0o700)
         for name, text in work.files.items():
             target = staged / "files" / name

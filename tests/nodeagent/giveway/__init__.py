@@ -1,0 +1,1 @@
+"""Tests of the node's side of giving way."""
