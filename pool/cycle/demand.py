@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.cycle.needs import claim_of
 from pool.cycle.supply import Row
+from pool.cycle.turns import in_turn
 from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.roles import QuotaKind as BookKind
@@ -60,9 +61,11 @@ def waiting(rows: Iterable[Workload], open_leases: Mapping[int, int]) -> tuple[W
 
 
 def queued() -> QuerySet[Workload]:
-    """Work in the queue, oldest first, with all that its claim is read from; two queries."""
+    """Work in the queue whose turn it is, oldest first, with all its claim is read from; two
+    queries.
+    """
     return (
-        Workload.objects.filter(state=WorkloadState.QUEUED)
+        Workload.objects.filter(in_turn(), state=WorkloadState.QUEUED)
         .select_related("project__fair_use", "project__organization__fair_use")
         .select_related("template_version", "lease")
         .prefetch_related("partitions")

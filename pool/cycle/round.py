@@ -14,6 +14,7 @@ from django.db.models.functions import Greatest
 from pool.clock import now
 from pool.cycle.commit import Done, commit
 from pool.cycle.snapshot import take
+from pool.cycle.turns import settle
 from pool.lifecycle.workloads import WorkloadState
 from pool.locks import ROUND
 from pool.models.installation import Installation
@@ -102,6 +103,7 @@ def _one() -> tuple[Done, bool]:
     Work that a limit refused which the planner does not count keeps no room from others: the
     round is planned again without it.
     """
+    settle()
     done, full = _pass(frozenset())
     over, total = done.over, done
     while done.over and len(over) <= MOST_REFUSED:

@@ -36,6 +36,23 @@ class Tally:
         return self.waiting + self.running
 
 
+@dataclass(frozen=True, slots=True)
+class Array:
+    """What a person says of an array: which indices, and how many pieces may hold at a time."""
+
+    spec: str
+    throttle: int | None = None
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The indices, ascending.
+
+        Raises:
+            ValueError: they cannot be read.
+        """
+        return indices_of(self.spec)
+
+
 FAILED = frozenset({W.FAILED, W.EXPIRED, W.DEPENDENCY_FAILED})
 GONE = frozenset({W.CANCELLED, W.STOPPED, W.RECLAIMED})
 
@@ -109,6 +126,11 @@ def spec_of(indices: Iterable[int]) -> str:
     return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
 
 
+def array_problem(array: Array) -> Problem | None:
+    """What is wrong with the words of an array."""
+    return spec_problem(array.spec) or throttle_problem(array.throttle)
+
+
 def spec_problem(spec: str) -> Problem | None:
     """What is wrong with the text that names the pieces."""
     try:
@@ -126,6 +148,11 @@ def throttle_problem(throttle: int | None) -> Problem | None:
     if throttle is None or 1 <= throttle <= MOST_PIECES:
         return None
     return Problem(_("A number from 1 to %(most)s is needed."), {"most": MOST_PIECES})
+
+
+def lasting(seconds: int, size: int, copies: int) -> int:
+    """How long (seconds) the whole takes when so many pieces run beside one another."""
+    return seconds * -(-size // copies)
 
 
 def at_once(size: int, throttle: int | None) -> int:

@@ -30,9 +30,17 @@ def room(limit: int, held: int) -> int:
 
 
 def allowance_says(
-    *, limit: int, used: int, asked: int, seconds: int, when_full: str = ""
+    *,
+    limit: int,
+    used: int,
+    asked: int,
+    seconds: int,
+    when_full: str = "",
+    copies: int = 1,
 ) -> Allowance:
     """Does work that asks `asked` need to ask anybody, with `used` living beside it?
+
+    Of an array `copies` pieces may run at a time; they wait their turns like short work.
 
     What fits beside the living work never asks. What would fit an empty allowance waits its turn
     when it is short, or when its owner says so by `when_full` "wait"; "ask" always asks. Nothing
@@ -40,7 +48,7 @@ def allowance_says(
     """
     if asked > limit:
         return Allowance.BEYOND
-    if used + asked <= limit:
+    if used + asked * copies <= limit:
         return Allowance.FITS
     waits = when_full == "wait" or (when_full != "ask" and seconds <= SHORT_SECONDS)
     return Allowance.WAITS if waits else Allowance.BEYOND

@@ -11,6 +11,7 @@ from pool.rules.problems import marked as _
 
 MOST_NAME = 63
 MOST_COMMENT = 4000
+MOST_REASON = 200
 MOST_COMMAND_BYTES = 32 * 1024
 MOST_WORDS = 1024
 MOST_VARIABLES = 256
@@ -42,6 +43,13 @@ def comment_problem(comment: Any) -> Problem | None:
     if is_text(comment) and len(comment) <= MOST_COMMENT:
         return None
     return Problem(_("At most %(most)s characters are possible."), {"most": MOST_COMMENT})
+
+
+def reason_problem(reason: Any) -> Problem | None:
+    """A reason is a text of at most 200 characters, or none."""
+    if is_text(reason) and len(reason) <= MOST_REASON:
+        return None
+    return Problem(_("At most %(most)s characters are possible."), {"most": MOST_REASON})
 
 
 def command_problem(command: Any) -> Problem | None:

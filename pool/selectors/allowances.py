@@ -3,20 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from django.db.models import Q, Sum
+from django.db.models import Q
 
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
-from pool.lifecycle.workloads import OPEN
 from pool.models.partitions import Partition
 from pool.models.quotas import Quota
 from pool.models.tenants import Project
 from pool.models.workloads import Workload
 from pool.rules.needs import Need
 from pool.rules.quotas import Allowance, allowance_says
+from pool.selectors.arrays import LIVE, taken_by
 from pool.selectors.offers import PlacedOption, host_of
-
-LIVE = sorted(OPEN)
-"""States in which a workload counts against allowances, leases and its owner's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +36,11 @@ def allowance_judged(
     partitions: Iterable[Partition],
     seconds: int,
     when_full: str = "",
+    copies: int = 1,
 ) -> Judged:
     """What the allowances of the project in these partitions say to one piece of work.
+
+    `copies` are that many alike at the same time, as the pieces of an array are.
 
     An allowance of cards brings their part of the machine: whoever wants more of it asks.
 
@@ -72,7 +72,12 @@ def allowance_judged(
     asked = min(asked for _, asked in fitting.values())
     used = allowance_used(project=project, partitions=chosen, unit=unit)
     answer = allowance_says(
-        limit=limit, used=used, asked=asked, seconds=seconds, when_full=when_full
+        limit=limit,
+        used=used,
+        asked=asked,
+        seconds=seconds,
+        when_full=when_full,
+        copies=copies,
     )
     return Judged(answer, chosen, unit, asked, used, limit)
 
@@ -103,14 +108,17 @@ def _by_partition(
 
 
 def allowance_used(*, project: Project, partitions: Iterable[Partition], unit: str) -> int:
-    """What living work takes of the allowances there, in the queue or running; one query."""
+    """What living work takes of the allowances there, in the queue or running; one query.
+
+    An array takes as much as may run of it at a time.
+    """
     inside = Workload.objects.filter(partitions__in=[p.pk for p in partitions]).values("pk")
     rows = Workload.objects.filter(
         Q(pk__in=inside), project=project, entitlement="allowance", state__in=LIVE
     )
     if unit == QuotaUnit.CPU_MILLI:
-        return int(rows.filter(asked_micro=0).aggregate(sum=Sum("cpu_milli"))["sum"] or 0)
-    return int(rows.aggregate(sum=Sum("asked_micro"))["sum"] or 0)
+        return taken_by(rows=rows.filter(asked_micro=0), column="cpu_milli")
+    return taken_by(rows=rows, column="asked_micro")
 
 
 def _least(

@@ -8,7 +8,7 @@ from pool.lifecycle.leases import LeaseState
 from pool.models.leases import Lease
 from pool.models.tenants import Project
 from pool.rules.needs import Need, from_mapping, to_mapping
-from pool.selectors.allowances import LIVE
+from pool.selectors.arrays import in_use_of
 from pool.selectors.memberships import Standing
 from pool.selectors.offers import host_of, options_for
 
@@ -64,8 +64,7 @@ def lease_takes(*, lease: Lease, need: Need, micro: int, host: Host) -> bool:
     own = from_mapping(lease.need)
     if need.parts > own.parts or (need.parts == 0) != (own.parts == 0):
         return False
-    in_use = lease.workloads.filter(state__in=LIVE).count()
-    if in_use >= lease.copies or not _same_kind(own, need):
+    if in_use_of(lease=lease) >= lease.copies or not _same_kind(own, need):
         return False
     options = [
         one

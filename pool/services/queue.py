@@ -15,17 +15,21 @@ from pool.selectors.allowances import allowance_judged
 from pool.selectors.leases import lease_that_holds
 from pool.selectors.offers import host_of, options_for
 from pool.services.moves import move
+from pool.services.series.arrays import array_spread
 from pool.wake import round_wanted
 
 
 def workloads_let_in(*, rows: Iterable[Workload], lease: Lease, actor: Actor) -> int:
-    """Locked work that awaited approval joins the queue under the lease; how many did."""
+    """Locked work that awaited approval joins the queue under the lease; how many did.
+
+    An array becomes active, and its pieces are made.
+    """
     count = 0
     for workload in rows:
         changes = _resized(workload, lease) if workload.need != lease.need else {}
         move(
             workload,
-            WorkloadState.QUEUED,
+            WorkloadState.ACTIVE if workload.array_size else WorkloadState.QUEUED,
             actor=actor,
             reason="approved",
             changes=changes
@@ -39,6 +43,8 @@ def workloads_let_in(*, rows: Iterable[Workload], lease: Lease, actor: Actor) ->
             told={"lease": lease.uid},
         )
         workload.partitions.set(lease.partitions.all())
+        if workload.array_size:
+            array_spread(array=workload)
         count += 1
     if count:
         round_wanted()

@@ -14,6 +14,7 @@ from pool.models.partitions import Partition
 from pool.models.requests import Request
 from pool.models.tenants import Project
 from pool.models.users import User
+from pool.rules.arrays import lasting
 from pool.rules.needs import to_mapping
 from pool.rules.quotas import Allowance
 from pool.selectors.allowances import allowance_judged
@@ -46,11 +47,15 @@ def right_to_start(
     when_full: str,
     weights: Weights,
     actor: Actor,
+    pieces: int = 1,
+    copies: int = 1,
 ) -> Right:
     """The right of one submission; the caller holds the project's row, so no room is given twice.
 
     The lease given, else the allowance, else the project's own lease that holds it and ends last,
     else its turn in a full allowance for short work, else a request.
+
+    Of an array with so many `pieces`, `copies` may run at a time; one request is for all of it.
 
     Raises:
         Invalid: the lease given is not usable.
@@ -65,6 +70,7 @@ def right_to_start(
         partitions=wish.partitions,
         seconds=seconds,
         when_full=when_full,
+        copies=copies,
     )
     if judged.answer is Allowance.FITS:
         return Right("allowance", judged.partitions)
@@ -86,7 +92,8 @@ def right_to_start(
         template_version=wish.template_version,
         actor=actor,
         need=to_mapping(wish.need),
-        duration_seconds=seconds,
+        duration_seconds=lasting(seconds, pieces, copies),
+        copies=copies,
         partitions=wish.partitions,
         title=title,
         weights=weights() if callable(weights) else weights,

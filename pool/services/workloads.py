@@ -1,6 +1,6 @@
 """Workloads: submitted, stopped, held back, released, resumed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
 from pool.clock import now
-from pool.errors import IllegalMove, Invalid, NotYours, TooMany
+from pool.errors import Forbidden, IllegalMove, Invalid, NotYours, TooMany
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.workloads import ENDED, WAITING, WORKLOAD, WorkloadState
@@ -18,14 +18,17 @@ from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
 from pool.models.workloads import Workload
+from pool.rules.arrays import Array, array_problem, at_once, spec_of
 from pool.rules.needs import to_mapping
-from pool.rules.workloads import MOST_LIVE, work_problems
-from pool.selectors.allowances import LIVE
+from pool.rules.workloads import reason_problem, work_problems
+from pool.selectors.arrays import live_of_member
 from pool.selectors.offers import host_of
 from pool.services.attempts import attempt_stop
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse
-from pool.services.rights import Weights, lease_in_force, right_to_start
+from pool.services.rights import Right, Weights, lease_in_force, right_to_start
+from pool.services.series.arrays import array_again, array_opened_for, array_spread, array_stop
+from pool.services.series.dependencies import After, dependencies_open
 from pool.services.wishes import (
     project_open,
     template_usable,
@@ -37,8 +40,19 @@ from pool.wake import round_wanted
 RUNNABLE = frozenset({WorkloadKind.JOB})
 """Kinds that some runner can start today."""
 
-RETURNING = frozenset({ExitReason.START_FAILED, ExitReason.PREEMPTED})
+RETURNING = frozenset({ExitReason.START_FAILED, ExitReason.PREEMPTED, ExitReason.RANK_DIED})
 """Stops after which work goes back to the queue, unless it is wanted no more."""
+
+FRESH: dict[str, Any] = {
+    "ended_at": None,
+    "stop_reason": "",
+    "exit_code": None,
+    "exit_reason": "",
+    "message": "",
+    "starts_left": 3,
+    "waits": None,
+}
+"""What work that goes back to the queue forgets of its end."""
 
 
 @transaction.atomic
@@ -62,8 +76,13 @@ def workload_submit(
     silence: str = Silence.KEEP,
     when_full: str = "",
     weights: Weights | None = None,
+    array: Array | None = None,
+    after: Sequence[After] = (),
 ) -> Workload:
     """Queue work, or let it wait for the approval it needs; nothing is written when it is refused.
+
+    An `array` is one row that stands for its pieces, and needs one request at the most. The work
+    starts when all that it is to run `after` is as it should be.
 
     What lets it start: the lease given, else the project's allowance, else its active lease of the
     template that holds it and ends last, else a request is opened for it. `when_full` says "wait"
@@ -72,11 +91,12 @@ def workload_submit(
     Raises:
         Invalid: a word is wrong, the template is not offered, or the lease is not usable.
         Suspended: the project may start nothing new.
-        TooMany: the member has 1,000 live workloads in the project.
+        TooMany: the member would have more live workloads than the project allows.
         Impossible: no card of the partitions could ever hold it.
         QuotaExceeded: it is larger than a limit itself.
     """
     version = template_version
+    pieces, copies = _counted(array)
     seconds = version.default_seconds if expected_seconds is None else expected_seconds
     refuse(
         work_problems(
@@ -95,7 +115,7 @@ def workload_submit(
     )
     project = project_open(project=project)
     _startable(version, project)
-    _few_enough(project, user)
+    _few_enough(project, user, pieces)
     wish = wish_judged(
         project=project, template_version=version, overrides=need or {}, partitions=partitions
     )
@@ -110,6 +130,8 @@ def workload_submit(
         when_full=when_full,
         weights={} if weights is None else weights,
         actor=actor,
+        pieces=pieces,
+        copies=copies,
     )
     cpu, ram, disk = host_of(need=wish.need, options=wish.options)
     workload = Workload.objects.create(
@@ -137,11 +159,17 @@ def workload_submit(
         silence=silence,
         grace_seconds=version.grace_seconds,
         runs_left=runs,
-        state=WorkloadState.AWAITING_APPROVAL if right.request else WorkloadState.QUEUED,
+        state=_first_state(right, array),
+        array_size=pieces if array else None,
+        array_spec=spec_of(array.indices) if array else "",
+        array_throttle=array.throttle if array else None,
         queued_at=None if right.request else now(),
         example=project.example,
     )
     workload.partitions.set(right.partitions)
+    dependencies_open(workload=workload, after=after)
+    if array and not right.request:
+        array_spread(array=workload)
     record(
         EventKind.WORKLOAD_SUBMITTED,
         workload,
@@ -151,6 +179,7 @@ def workload_submit(
         entitlement=right.entitlement,
         request=right.request.uid if right.request else "",
         lease=right.lease.uid if right.lease else "",
+        pieces=pieces,
     )
     if not right.request:
         round_wanted()
@@ -168,7 +197,7 @@ def workload_stop(
     """Want it no more: what waits is cancelled, what holds something is stopped gracefully.
 
     Work that is being stopped to go back to the queue does not go back. Doing it again, or to work
-    that has ended, changes nothing.
+    that has ended, changes nothing. Of an array every piece is meant.
 
     Raises:
         NotYours: it does not exist any more.
@@ -177,6 +206,10 @@ def workload_stop(
     state = WorkloadState(workload.state)
     if state in ENDED:
         return workload
+    if workload.array_size and state is not WorkloadState.AWAITING_APPROVAL:
+        return array_stop(
+            array=workload, actor=actor, reason=reason, message=message, stop=workload_stop
+        )
     if state is WorkloadState.STOPPING:
         return _stopping_for_good(workload, actor, reason, message)
     if state in WAITING:
@@ -201,59 +234,95 @@ def workload_stop(
 
 
 @transaction.atomic
-def workload_hold(*, workload: Workload, actor: Actor) -> Workload:
-    """Keep queued work from starting until it is released; twice changes nothing.
+def workload_hold(
+    *, workload: Workload, actor: Actor, reason: str = "", strict: bool = False
+) -> Workload:
+    """Keep waiting work from starting until it is released; twice changes only who and why.
+
+    Of an array what runs goes on. What somebody who leads holds (`strict`), only they release.
 
     Raises:
-        IllegalMove: it is not in the queue.
+        Invalid: the reason is longer than 200 characters.
+        IllegalMove: it is neither in the queue nor an array that goes on.
     """
-    return _between(workload, WorkloadState.ON_HOLD, actor, {})
+    refuse({"reason": reason_problem(reason)})
+    row = _locked(workload)
+    if row.hold_strict and not strict and row.state == WorkloadState.ON_HOLD:
+        return row
+    by = {"hold_reason": reason.strip(), "hold_by": actor.label[:160], "hold_strict": strict}
+    return _between(row, WorkloadState.ON_HOLD, actor, by, reason)
 
 
 @transaction.atomic
-def workload_release(*, workload: Workload, actor: Actor) -> Workload:
-    """Let held-back work start again; twice changes nothing.
+def workload_release(*, workload: Workload, actor: Actor, strict: bool = False) -> Workload:
+    """Let held-back work start again; twice changes nothing. `strict` is who leads.
 
     Raises:
+        Forbidden: somebody who leads holds it.
         IllegalMove: it is not held back.
     """
-    locked_one = _locked(workload)
-    if locked_one.state not in (WorkloadState.ON_HOLD, WorkloadState.QUEUED):
-        raise IllegalMove(
-            noun=WORKLOAD.name, state=locked_one.state, then=str(WorkloadState.QUEUED)
-        )
-    return _between(locked_one, WorkloadState.QUEUED, actor, {})
+    row = _locked(workload)
+    then = WorkloadState.ACTIVE if row.array_size else WorkloadState.QUEUED
+    if row.state not in (WorkloadState.ON_HOLD, then):
+        raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=str(then))
+    if row.hold_strict and not strict and row.state == WorkloadState.ON_HOLD:
+        raise Forbidden
+    free = {"hold_reason": "", "hold_by": "", "hold_strict": False}
+    return _between(row, then, actor, free, "")
 
 
 @transaction.atomic
 def workload_resume(*, workload: Workload, actor: Actor) -> Workload:
     """Stopped or reclaimed work goes back to the queue, with the same files, for a new attempt.
 
+    Of an array the pieces that were stopped do.
+
     Raises:
         IllegalMove: it was neither stopped nor reclaimed.
         Suspended, TooMany: as for new work.
         Invalid: the lease it ran under is over.
     """
+    whence = (WorkloadState.STOPPED, WorkloadState.RECLAIMED)
+    return _again(workload, whence, actor, "resumed", {})
+
+
+@transaction.atomic
+def workload_retry(*, workload: Workload, actor: Actor) -> Workload:
+    """Failed work goes back to the queue for one more attempt; of an array its failed pieces do.
+
+    Raises:
+        IllegalMove: nothing of it has failed.
+        Suspended, TooMany: as for new work.
+        Invalid: the lease it ran under is over.
+    """
+    return _again(workload, (WorkloadState.FAILED,), actor, "retried", {"failures": 0})
+
+
+def _again(
+    workload: Workload,
+    whence: tuple[WorkloadState, ...],
+    actor: Actor,
+    reason: str,
+    more: dict[str, Any],
+) -> Workload:
+    """Back to the queue, as fresh as new work."""
     project = project_open(project=workload.project)
-    _few_enough(project, workload.owner)
-    workload = _locked(workload)
-    if workload.state not in (WorkloadState.STOPPED, WorkloadState.RECLAIMED):
-        raise IllegalMove(noun=WORKLOAD.name, state=workload.state, then=str(WorkloadState.QUEUED))
-    if workload.lease is not None:
-        lease_in_force(workload.lease, project)
-    fresh = {
-        "queued_at": now(),
-        "ended_at": None,
-        "stop_reason": "",
-        "exit_code": None,
-        "exit_reason": "",
-        "message": "",
-        "starts_left": 3,
-        "waits": None,
-    }
-    move(workload, WorkloadState.QUEUED, actor=actor, reason="resumed", changes=fresh)
+    if workload.parent_id is None and not workload.array_size:
+        _few_enough(project, workload.owner)
+    array_opened_for(piece=workload, actor=actor)
+    row = _locked(workload)
+    if row.lease is not None:
+        lease_in_force(row.lease, project)
+    fresh = {"queued_at": now(), **FRESH, **more}
+    if row.array_size:
+        count = Workload.objects.filter(parent=row, state=whence[0]).count()
+        _few_enough(project, row.owner, count)
+        return array_again(array=row, of=whence[0], actor=actor, reason=reason, fresh=fresh)
+    if row.state not in whence:
+        raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=str(WorkloadState.QUEUED))
+    move(row, WorkloadState.QUEUED, actor=actor, reason=reason, changes=fresh)
     round_wanted()
-    return workload
+    return row
 
 
 def _stopping_for_good(
@@ -280,25 +349,44 @@ def _startable(version: TemplateVersion, project: Project) -> None:
         raise Invalid(template=gettext("Nothing here can run work of this kind yet."))
 
 
-def _few_enough(project: Project, user: User) -> None:
-    live = Workload.objects.filter(project=project, owner=user, state__in=LIVE).count()
-    if live >= MOST_LIVE:
-        raise TooMany(what=gettext("live workloads"), limit=MOST_LIVE)
+def _few_enough(project: Project, user: User, more: int = 1) -> None:
+    live = live_of_member(project=project, user=user)
+    if live + more > project.most_live:
+        raise TooMany(what=gettext("live workloads"), limit=project.most_live)
+
+
+def _counted(array: Array | None) -> tuple[int, int]:
+    """How many pieces there are, and how many of them may run at a time; one of both without."""
+    if array is None:
+        return 1, 1
+    refuse({"array": array_problem(array)})
+    pieces = len(array.indices)
+    return pieces, at_once(pieces, array.throttle)
+
+
+def _first_state(right: Right, array: Array | None) -> WorkloadState:
+    if right.request:
+        return WorkloadState.AWAITING_APPROVAL
+    return WorkloadState.ACTIVE if array else WorkloadState.QUEUED
 
 
 def _between(
-    workload: Workload, then: WorkloadState, actor: Actor, changes: dict[str, Any]
+    row: Workload, then: WorkloadState, actor: Actor, changes: dict[str, Any], reason: str
 ) -> Workload:
-    workload = _locked(workload)
-    if workload.state != then:
-        move(workload, then, actor=actor, changes=changes)
+    """Move locked work; work that is there already only takes the changes."""
+    if row.state != then:
+        move(row, then, actor=actor, reason=reason, changes=changes)
         round_wanted()
-    return workload
+        return row
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.save(update_fields=list(changes))
+    return row
 
 
 def _locked(workload: Workload) -> Workload:
     rows = Workload.objects.filter(pk=workload.pk)
-    found = locked(rows.select_related("project", "owner", "template_version"))
+    found = locked(rows.select_related("project", "owner", "template_version", "lease"))
     if not found:
         raise NotYours
     return found[0]

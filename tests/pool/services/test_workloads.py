@@ -293,9 +293,9 @@ def test_stopped_work_is_resumed_as_new(world):
     assert resumed.ended_at is None
 
 
-def test_a_member_has_a_most_number_of_live_workloads(world, monkeypatch):
+def test_a_member_has_a_most_number_of_live_workloads(world):
     make.allowance(world.project, world.partition, 8)
-    monkeypatch.setattr("pool.services.workloads.MOST_LIVE", 2)
+    Project.objects.update(most_live=2)
     submit(world), submit(world)
     with pytest.raises(TooMany, match="No more than 2"):
         submit(world)

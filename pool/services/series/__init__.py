@@ -1,0 +1,1 @@
+"""Work that is many: arrays of pieces, work after other work, work again and again."""
