@@ -75,7 +75,7 @@ def order_leave(
     open_one = YieldOrder.objects.filter(workload=row, settled_at=None).first()
     if open_one is not None:
         return open_one
-    (ground,) = _grounds([row]) or [None]
+    ground = next(iter(_grounds([row])), None)
     if ground is None or row.state not in MAY_LEAVE:
         raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=str(WorkloadState.PREEMPTING))
     order = _write(ground, kind, actor, reason=reason, notice=notice_s, winner=winner)
