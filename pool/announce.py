@@ -35,9 +35,10 @@ def wake_node(uid: str) -> None:
     transaction.on_commit(lambda: _send(NODES, {"type": "wake", "node": uid}), robust=True)
 
 
-def announce_log(workload_uid: str, attempt: int, size: int) -> None:
-    """Tell the web processes, after commit, that an attempt's log has grown to `size` bytes."""
-    message = {"type": "log", "workload": workload_uid, "attempt": attempt, "size": size}
+def announce_log(workload_uid: str, attempt: int, size: int, rank: int = 0) -> None:
+    """Tell the web processes, after commit, that a rank's log has grown to `size` bytes."""
+    message: dict[str, Any] = {"type": "log", "workload": workload_uid, "attempt": attempt}
+    message |= {"size": size, "rank": rank}
     transaction.on_commit(lambda: _send(GROUP, message), robust=True)
 
 

@@ -17,9 +17,12 @@ from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.workloads import WORKLOAD, AttemptState, WorkloadState
 from pool.models.alerts import Alert
 from pool.models.nodes import Node
+from pool.models.ranks import Rank
 from pool.models.workloads import Attempt, Workload
+from pool.selectors.ranks import wanted_on
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.attempts import End, attempt_end
+from pool.services.gangs.ends import gang_rank_lost
 from pool.services.moves import locked, move
 from pool.wake import round_wanted
 
@@ -122,7 +125,8 @@ def _mass(quiet: int) -> bool:
 
 def _silent(node_id: int) -> None:
     """The node is silent, and what it runs is out of reach; nothing is stopped."""
-    running = Attempt.objects.filter(node=node_id, state=AttemptState.OPEN)
+    node = Node(pk=node_id)
+    running = Attempt.objects.filter(wanted_on(node))
     ids = list(running.order_by("workload_id").values_list("workload_id", flat=True))
     with transaction.atomic():
         works = locked(
@@ -146,13 +150,18 @@ def _silent(node_id: int) -> None:
 
 def _fence(node_id: int) -> None:
     """Work that asked to be run elsewhere: its shim has stopped it by now, agent or no agent."""
-    rows = Attempt.objects.filter(
-        node=node_id,
+    asked = Attempt.objects.filter(
         state=AttemptState.OPEN,
         workload__silence=Silence.REQUEUE,
         workload__state=WorkloadState.UNREACHABLE,
         placements__state=PlacementState.OPEN,
     )
-    for pk in list(rows.order_by("pk").values_list("pk", flat=True)):
-        end = End(reason=ExitReason.FENCED, message=_("its node was cut off"), clean=False)
+    why = _("its node was cut off")
+    alone = asked.filter(node=node_id, size=1)
+    for pk in list(alone.order_by("pk").values_list("pk", flat=True)):
+        end = End(reason=ExitReason.FENCED, message=why, clean=False)
         attempt_end(attempt_id=pk, end=end, actor=SYSTEM)
+    for rank in Rank.objects.filter(
+        node=node_id, clean_at=None, lost_at=None, attempt__in=asked
+    ).order_by("pk"):
+        gang_rank_lost(rank=rank, reason=ExitReason.FENCED, message=why, gone=False, actor=SYSTEM)

@@ -21,12 +21,15 @@ from pool.locks import WATCH
 from pool.models.expressions import closed
 from pool.models.nodes import Node
 from pool.models.placements import Hold, Promise
+from pool.models.ranks import Rank
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
 from pool.services.alerts import alert_raise
 from pool.services.attempts import attempt_stop
+from pool.services.calendar.turns import reservations_due, windows_due
 from pool.services.cards import cards_clean
 from pool.services.decisions import request_decisions_due
+from pool.services.gangs.ends import gangs_settle
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.slices import start_fail
@@ -53,6 +56,7 @@ class Seen:
     overdue: int = 0
     rooms: int = 0
     decisions: int = 0
+    turned: int = 0
 
 
 def watch() -> Seen | None:
@@ -63,9 +67,14 @@ def watch() -> Seen | None:
         at = now()
         return Seen(
             silent=_part(lambda: silence_sweep(seen=boottime())),
-            overdue=_part(lambda: _workloads(at)) + _part(lambda: _slices(at)) + _part(_drained),
+            overdue=_part(lambda: _workloads(at))
+            + _part(lambda: _slices(at))
+            + _part(_drained)
+            + _part(gangs_settle),
             rooms=_part(lambda: _rooms(at)) + _part(lambda: cards_clean(actor=SYSTEM)),
             decisions=_part(lambda: request_decisions_due(actor=SYSTEM)),
+            turned=_part(lambda: windows_due(actor=SYSTEM))
+            + _part(lambda: reservations_due(actor=SYSTEM)),
         )
 
 
@@ -209,8 +218,11 @@ def _fail_start_on(row: Slice) -> None:
 
 def _drained() -> int:
     """A draining node on which nothing runs any more is cordoned."""
-    runs = Attempt.objects.filter(node=OuterRef("pk"), state=AttemptState.OPEN)
-    rows = Node.objects.filter(~Exists(runs), state=NodeState.DRAINING)
+    runs = Attempt.objects.filter(node=OuterRef("pk"), state=AttemptState.OPEN, size=1)
+    ranks = Rank.objects.filter(
+        node=OuterRef("pk"), attempt__state=AttemptState.OPEN, clean_at=None, lost_at=None
+    )
+    rows = Node.objects.filter(~Exists(runs), ~Exists(ranks), state=NodeState.DRAINING)
     with transaction.atomic():
         done = locked(rows)
         for row in done:

@@ -35,6 +35,7 @@ class Ended:
     """One attempt's end as the node told it, and what the workload has left.
 
     `started` is false when no process of it ever ran. `failures` counts the earlier retries.
+    `restarts` is what its owner chose for the death of a rank, None for work on one node.
     """
 
     exit_code: int | None
@@ -44,6 +45,7 @@ class Ended:
     runs_left: int
     starts_left: int
     failures: int
+    restarts: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,14 +69,32 @@ def ending(end: Ended) -> Ending:
     reason = end.reason or _reason(end)
     if reason is ExitReason.FINISHED and end.exit_code in (0, None):
         return Ending(state=WorkloadState.SUCCEEDED, reason=ExitReason.FINISHED)
-    if end.stop_reason:
+    if end.stop_reason not in ("", ExitReason.RANK_DIED):
         return _ordered(end)
+    if end.restarts is not None:
+        return _gang(end, reason)
     if reason in BLAMELESS:
         return Ending(state=WorkloadState.QUEUED, reason=reason, billable=reason not in UNBILLED)
     if reason is ExitReason.START_FAILED or not end.started:
         return _again(end, reason, end.starts_left, start=True)
     if reason in NEVER_AGAIN:
         return Ending(state=WorkloadState.FAILED, reason=reason)
+    return _again(end, reason, end.runs_left, start=False)
+
+
+def _gang(end: Ended, reason: ExitReason) -> Ending:
+    """A rank died, and the whole with it: it starts again where that was chosen, else it fails.
+
+    One that was fenced goes back: its owner chose that for a node's silence. A node that died
+    before all ranks ran ended nothing that had begun. A failed start uses a start as ever.
+    """
+    billable = reason not in UNBILLED
+    if reason in BLAMELESS and (end.restarts or not end.started or reason is ExitReason.FENCED):
+        return Ending(state=WorkloadState.QUEUED, reason=reason, billable=billable)
+    if reason is ExitReason.START_FAILED or not end.started:
+        return _again(end, reason, end.starts_left, start=True)
+    if not end.restarts or reason in NEVER_AGAIN:
+        return Ending(state=WorkloadState.FAILED, reason=reason, billable=billable)
     return _again(end, reason, end.runs_left, start=False)
 
 

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 
-from nodeagent.protocol.desired import Desired, WantedSlice, WantedWork
+from msgspec.structs import replace
+
+from nodeagent.protocol.desired import Desired, Launch, Notice, WantedSlice, WantedWork
 from nodeagent.protocol.vocabulary import Mode, Silence, WorkloadKind, WorkWanted
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.slices import SliceState
@@ -12,6 +14,8 @@ from pool.models.nodes import Node
 from pool.models.placements import Hold
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
+from pool.selectors.ranks import launches, unsettled_on, wanted_on
+from pool.selectors.yielding import notices, resumes
 
 WANTED = (
     SliceState.PLANNED,
@@ -68,9 +72,11 @@ def _slices(node: Node) -> tuple[WantedSlice, ...]:
 
 
 def _work(node: Node) -> tuple[WantedWork, ...]:
-    attempts = (
-        Attempt.objects.filter(node=node, state=AttemptState.OPEN)
-        .select_related("workload__project", "workload__owner", "workload__template_version")
+    attempts = list(
+        Attempt.objects.filter(wanted_on(node))
+        .select_related(
+            "workload__project", "workload__owner", "workload__template_version", "workload__parent"
+        )
         .order_by("pk")
     )
     holds: dict[int, list[Hold]] = defaultdict(list)
@@ -79,11 +85,38 @@ def _work(node: Node) -> tuple[WantedWork, ...]:
     )
     for hold in open_holds.select_related("placement", "slice").order_by("pk"):
         holds[hold.placement.attempt_id].append(hold)
-    return tuple(_wanted(row, holds[row.pk], node) for row in attempts if row.pk in holds)
+    gangs = launches(attempts=attempts, node=node)
+    told, saved = notices(attempts=attempts), resumes(attempts=attempts)
+    wanted = [
+        (_wanted(row, holds[row.pk], node, gangs.get(row.pk)), row)
+        for row in attempts
+        if row.pk in holds
+    ]
+    return tuple(
+        _giving_way(one, row, told.get(row.pk), saved.get(row.workload_id, (None, "")))
+        for one, row in wanted
+    )
 
 
-def _wanted(attempt: Attempt, holds: list[Hold], node: Node) -> WantedWork:
+def _giving_way(
+    work: WantedWork, attempt: Attempt, notice: Notice | None, saved: tuple[int | None, str]
+) -> WantedWork:
+    """The same with its order to leave: it runs on until the order's deadline, then it stops."""
+    late = notice is not None and notice.seconds <= 0
+    runs = notice is not None and not late and attempt.workload.state != WorkloadState.STOPPING
+    return replace(
+        work,
+        wanted=WorkWanted.RUN if runs else work.wanted,
+        notice=notice,
+        draining=attempt.draining,
+        resume_step=saved[0],
+        resume_path=saved[1],
+    )
+
+
+def _wanted(attempt: Attempt, holds: list[Hold], node: Node, launch: Launch | None) -> WantedWork:
     workload = attempt.workload
+    said = workload.parent or workload
     host = next(hold for hold in holds if hold.slice_id is None)
     slices = tuple(hold.slice.uid for hold in holds if hold.slice is not None)
     return WantedWork(
@@ -94,9 +127,9 @@ def _wanted(attempt: Attempt, holds: list[Hold], node: Node) -> WantedWork:
         wanted=WorkWanted.STOP if _stops(workload) else WorkWanted.RUN,
         slices=slices,
         account=account_of(workload),
-        command=tuple(workload.command),
+        command=tuple(said.command),
         env=_env(workload, attempt, holds, node),
-        files=dict(workload.files),
+        files=dict(said.files),
         cpu_milli=host.cpu_milli,
         memory_mib=host.ram_mib,
         disk_mib=host.disk_mib,
@@ -106,6 +139,7 @@ def _wanted(attempt: Attempt, holds: list[Hold], node: Node) -> WantedWork:
         stop_reason=workload.stop_reason,
         runner=workload.runner,
         image=workload.image,
+        launch=launch,
     )
 
 
@@ -125,9 +159,10 @@ def account_of(workload: Workload) -> str:
 
 def _env(workload: Workload, attempt: Attempt, holds: list[Hold], node: Node) -> dict[str, str]:
     """The person's own variables, and what every job of the pool may know of itself."""
+    array = workload.parent
     slices = [hold for hold in holds if hold.slice_id is not None]
     return {
-        **{str(name): str(value) for name, value in workload.env.items()},
+        **{str(name): str(value) for name, value in (array or workload).env.items()},
         "GPUPOOL_WORKLOAD": workload.uid,
         "GPUPOOL_ATTEMPT": attempt.uid,
         "GPUPOOL_ATTEMPT_NUMBER": str(attempt.number),
@@ -136,10 +171,12 @@ def _env(workload: Workload, attempt: Attempt, holds: list[Hold], node: Node) ->
         "GPUPOOL_SLICES": ",".join(hold.slice.uid for hold in slices if hold.slice is not None),
         "GPUPOOL_CARD_MEMORY_MIB": str(sum(hold.memory_mib for hold in slices)),
         "GPUPOOL_ARRAY_INDEX": "" if workload.array_index is None else str(workload.array_index),
+        "GPUPOOL_ARRAY_COUNT": "" if array is None else str(array.array_size),
+        "GPUPOOL_ARRAY": "" if array is None else array.uid,
     }
 
 
 def _closed(node: Node) -> tuple[str, ...]:
     """Attempts that the books ended and the node has not yet reported clean: it must end them."""
-    rows = Attempt.objects.filter(node=node, state=AttemptState.ENDED, clean_at=None)
+    rows = Attempt.objects.filter(unsettled_on(node))
     return tuple(rows.order_by("pk").values_list("uid", flat=True))

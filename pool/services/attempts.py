@@ -11,14 +11,17 @@ from pool.clock import now
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.placements import PlacementState
+from pool.lifecycle.roles import RankDeath
 from pool.lifecycle.slices import SliceState
 from pool.lifecycle.workloads import WORKLOAD, AttemptState, WorkloadState
+from pool.models.nodes import Node
 from pool.models.placements import Hold, Placement
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
 from pool.rules.endings import Ended, Ending, ending
 from pool.rules.holds import Span, bounds_s, count_is_right
 from pool.services import levels
+from pool.services.gangs.holds import gang_holds_close
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.yielding.settle import order_settle
@@ -64,7 +67,16 @@ def attempt_stop(*, workload: Workload, actor: Actor) -> None:
         return
     if attempt.stop_asked_at is None:
         Attempt.objects.filter(pk=attempt.pk).update(stop_asked_at=now())
-    node_wish(node_id=attempt.node_id, uid=attempt.node.uid)
+    attempt_wish(attempt=attempt)
+
+
+def attempt_wish(*, attempt: Attempt) -> None:
+    """What is wanted of an attempt has changed: every node that runs a part of it is told."""
+    nodes = [attempt.node]
+    if attempt.size > 1:
+        nodes = list(Node.objects.filter(ranks__attempt=attempt).order_by("pk"))
+    for node in nodes:
+        node_wish(node_id=node.pk, uid=node.uid)
 
 
 @transaction.atomic
@@ -90,7 +102,7 @@ def attempt_end(*, attempt_id: int, end: End, actor: Actor) -> WorkloadState | N
     _go_on(workload, attempt, end, judged, actor)
     why = end.reason or judged.reason
     order_settle(attempt=attempt, workload=workload, state=judged.state, reason=why, actor=actor)
-    node_wish(node_id=attempt.node_id, uid=attempt.node.uid)
+    attempt_wish(attempt=attempt)
     round_wanted()
     return judged.state
 
@@ -104,6 +116,7 @@ def _facts(workload: Workload, attempt: Attempt, end: End) -> Ended:
         runs_left=workload.runs_left,
         starts_left=workload.starts_left,
         failures=workload.failures,
+        restarts=workload.on_rank_death == RankDeath.RESTART if attempt.size > 1 else None,
     )
 
 
@@ -130,9 +143,9 @@ def _close(
             "clean_at": at if end.clean else None,
         },
     )
-    if end.clean:
+    if end.clean or attempt.size > 1:
         _slices_back(placement, attempt, actor)
-    spans = _close_holds(placement, attempt, end)
+    spans = _close_holds(placement, attempt, end, actor)
     levels.level_give_back(taken=placement.quota_taken)
     words = {"workload": workload.uid, "attempt": attempt.uid, "node": attempt.node.uid}
     move(
@@ -163,12 +176,18 @@ def _close(
 
 def _slices_back(placement: Placement, attempt: Attempt, actor: Actor) -> None:
     held = Slice.objects.filter(holds__placement=placement, state=SliceState.CLEANING)
+    if attempt.size > 1:
+        clean = attempt.ranks.exclude(clean_at=None)
+        held = held.filter(card__node__in=clean.values("node"))
     for row in locked(held):
         move(row, SliceState.READY, actor=actor, told={"node": attempt.node.uid})
 
 
-def _close_holds(placement: Placement, attempt: Attempt, end: End) -> list[Span]:
-    """End the spans by the database's clock; one each."""
+def _close_holds(placement: Placement, attempt: Attempt, end: End, actor: Actor) -> list[Span]:
+    """End the spans by the database's clock; one each. Those of a gang are judged by node."""
+    if attempt.size > 1:
+        gang_holds_close(placement, attempt, actor)
+        return []
     known = [at.timestamp() for at in (attempt.started_at, attempt.accepted_at) if at is not None]
     began = min(known, default=None)
     clean = end.clean_at.timestamp() if end.clean_at is not None else None

@@ -10,8 +10,10 @@ from nodeagent.protocol.samples import LogBatch, LogChunk
 from nodeagent.protocol.version import MAX_BODY_BYTES
 from pool.announce import announce_log
 from pool.models.nodes import Node
+from pool.models.ranks import Rank
 from pool.models.samples import LogChunk as LogRow
 from pool.models.workloads import Attempt
+from pool.selectors.ranks import part_on
 from pool.services.moves import locked
 
 HEAD_BYTES = 1024 * 1024
@@ -33,35 +35,37 @@ def logs_take(*, node: Node, batch: LogBatch) -> int:
     if not pieces:
         return 0
     with transaction.atomic():
-        mine = Attempt.objects.filter(uid__in=pieces, node=node).select_related("workload")
-        return sum(_take(row, pieces[row.uid]) for row in locked(mine))
+        mine = Attempt.objects.filter(part_on(node), uid__in=pieces).select_related("workload")
+        return sum(_take(row, pieces[row.uid], node) for row in locked(mine))
 
 
-def _take(attempt: Attempt, pieces: list[LogChunk]) -> int:
-    """Append one attempt's pieces, under its row's lock."""
-    ends = dict(
-        LogRow.objects.filter(attempt=attempt)
-        .values_list("rank")
-        .annotate(end=Max(F("offset") + F("size")))
-    )
+def _take(attempt: Attempt, pieces: list[LogChunk], node: Node) -> int:
+    """Append one attempt's pieces, under its row's lock; which rank speaks is its node's alone."""
+    rank = 0
+    if attempt.size > 1:
+        rank = Rank.objects.values_list("rank", flat=True).get(attempt=attempt, node=node)
+    had = LogRow.objects.filter(attempt=attempt, rank=rank)
+    end: int = had.aggregate(end=Max(F("offset") + F("size")))["end"] or 0
     rows: list[LogRow] = []
-    for piece in sorted(pieces, key=lambda one: (one.rank, one.offset)):
-        row = _row(attempt, piece, ends.get(piece.rank, 0))
+    for piece in sorted(pieces, key=lambda one: one.offset):
+        row = _row(attempt, rank, piece, end)
         if row is not None:
             rows.append(row)
-            ends[piece.rank] = row.offset + row.size
+            end = row.offset + row.size
     if not rows:
         return 0
     LogRow.objects.bulk_create(rows)
-    size = ends.get(0, 0)
-    Attempt.objects.filter(pk=attempt.pk).update(log_bytes=Greatest(F("log_bytes"), size))
-    for rank, end in ends.items():
-        _forget_middle(attempt, rank, end)
-    announce_log(attempt.workload.uid, attempt.number, size)
+    grown = Greatest(F("log_bytes"), end)
+    if attempt.size > 1:
+        Rank.objects.filter(attempt=attempt, rank=rank).update(log_bytes=grown)
+    if rank == 0:
+        Attempt.objects.filter(pk=attempt.pk).update(log_bytes=grown)
+    _forget_middle(attempt, rank, end)
+    announce_log(attempt.workload.uid, attempt.number, end, rank)
     return sum(row.size for row in rows)
 
 
-def _row(attempt: Attempt, piece: LogChunk, end: int) -> LogRow | None:
+def _row(attempt: Attempt, rank: int, piece: LogChunk, end: int) -> LogRow | None:
     """The part of a piece that lies after `end`; None when nothing does, or it cannot be true.
 
     PostgreSQL text holds no NUL: it becomes the replacement character.
@@ -76,7 +80,7 @@ def _row(attempt: Attempt, piece: LogChunk, end: int) -> LogRow | None:
         offset, size = end, size - over
     return LogRow(
         attempt=attempt,
-        rank=piece.rank,
+        rank=rank,
         offset=offset,
         size=size,
         text=text.replace("\x00", "\ufffd"),

@@ -26,6 +26,8 @@ from pool.models.workloads import Attempt, Workload
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.attempts import End, attempt_end
 from pool.services.cards import cards_found, cards_health
+from pool.services.gangs.ends import gang_node_lost
+from pool.services.gangs.ranks import rank_take, ranks_of
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.slices import slices_anew, slices_found, slices_lost
@@ -91,7 +93,7 @@ def _facts(hello: Hello) -> dict[str, Any]:
         "identity": host.identity,
         "fence": host.fence,
         "simulated": host.simulated,
-        "host": msgspec.to_builtins(host),
+        "host": msgspec.to_builtins(host) | {"address": hello.address[:255]},
         "agent_version": hello.agent[:40],
         "protocol": hello.protocol,
     }
@@ -121,14 +123,17 @@ def node_died(*, node: Node, actor: Actor, reason: str, gone: bool) -> None:
     accepted may still start there. Else all is over, and is stopped should the node ever return.
     """
     slices_lost(node=node, actor=actor, reason=reason)
-    ended = Attempt.objects.filter(node=node, state=AttemptState.OPEN)
+    ended = Attempt.objects.filter(node=node, state=AttemptState.OPEN, size=1)
     if gone:
         ended = ended.exclude(accepted_at=None)
     for pk in ended.order_by("pk").values_list("pk", flat=True):
         end = End(reason=ExitReason.NODE_LOST, message=reason, clean=gone)
         attempt_end(attempt_id=pk, end=end, actor=actor)
+    gang_node_lost(node=node, reason=ExitReason.NODE_LOST, message=reason, gone=gone, actor=actor)
     if gone:
-        unsettled = Attempt.objects.filter(node=node, state=AttemptState.ENDED, clean_at=None)
+        unsettled = Attempt.objects.filter(
+            node=node, state=AttemptState.ENDED, clean_at=None, size=1
+        )
         unsettled.update(clean_at=now())
 
 
@@ -174,16 +179,25 @@ def _work(node: Node, report: Report, actor: Actor) -> tuple[str, ...]:
         return ()
     rows = {
         row.uid: row
-        for row in Attempt.objects.filter(Q(uid__in=told), node=node)
+        for row in Attempt.objects.filter(Q(uid__in=told), node=node, size=1)
         .select_related("workload")
         .order_by("pk")
     }
+
+    def ours(at: float | None) -> datetime | None:
+        return _our_time(at, report)
+
     closed: list[str] = []
     for uid, row in rows.items():
         found = told[uid]
         if _over(row, found, report, actor):
             closed.append(uid)
-    for uid in told.keys() - rows.keys():
+    rest = told.keys() - rows.keys()
+    ranks = ranks_of(node=node, attempts=rest) if rest else {}
+    for uid, rank in ranks.items():
+        if rank_take(rank=rank, found=told[uid], ours=ours, actor=actor):
+            closed.append(uid)
+    for uid in rest - ranks.keys():
         _found_work(node, told[uid], actor)
     return tuple(closed)
 

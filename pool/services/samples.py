@@ -13,6 +13,7 @@ from pool.models.nodes import Node
 from pool.models.samples import WIDE
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt
+from pool.selectors.ranks import part_on
 from pool.services.observed import actor_of, node_back
 
 _COLUMNS = ("at", "card_id", "slice_id", "attempt_id", "seconds", *WIDE, "fidelity")
@@ -52,7 +53,8 @@ def _rows(node: Node, batch: SampleBatch, at: datetime) -> list[tuple[Any, ...]]
     named = {one.slice for one in batch.readings if one.slice}
     ran = {one.attempt for one in batch.readings if one.attempt}
     slices = dict(Slice.objects.filter(uid__in=named, card__node=node).values_list("uid", "pk"))
-    attempts = dict(Attempt.objects.filter(uid__in=ran, node=node).values_list("uid", "pk"))
+    mine = Attempt.objects.filter(part_on(node), uid__in=ran)
+    attempts = dict(mine.values_list("uid", "pk"))
     return [
         (
             at + timedelta(seconds=one.at - batch.sent_at),
