@@ -6,7 +6,6 @@ from datetime import timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Sum
-from django.db.models.functions import Coalesce
 from psycopg.types.range import Range
 
 from nodeagent.protocol.vocabulary import MODE_ISOLATION, PLACED_MODES, Isolation, Mode
@@ -29,7 +28,10 @@ from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
 from pool.scheduling.model import NewSlice, Placed
 from pool.services import levels
+from pool.services.gangs.opening import in_rank_order, ranks_open
 from pool.services.moves import locked, move
+from pool.services.series.arrays import turn_kept
+from pool.services.series.dependencies import dependencies_kept
 
 USABLE_CARDS = frozenset({CardState.READY, CardState.PARTIAL})
 GIVEN = frozenset({SliceState.PLANNED, SliceState.CREATING, SliceState.READY, SliceState.CLEANING})
@@ -46,7 +48,7 @@ class Ground:
     workload: Workload
     cards: dict[int, Card]
     living: dict[int, Slice]
-    node: Node
+    nodes: dict[int, Node]
 
 
 def placement_open(*, workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
@@ -77,7 +79,9 @@ def _open(workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
         partition_id=placed.partition,
         kinds=levels.start_kinds(seen.entitlement),
     )
+    turn_kept(seen=seen)
     ground = _ground(workload_id, placed)
+    dependencies_kept(workload=ground.workload)
     if any(one.removes for one in placed.moves):
         _make_room(ground, placed, actor)
         return None
@@ -130,10 +134,10 @@ def _held_amounts(row: Slice | None) -> dict[str, int]:
 
 
 def _ground(workload_id: int, placed: Placed) -> Ground:
-    """Lock the workload, its cards, all their living slices, and the node; check they still serve.
+    """Lock the workload, its cards, all their living slices, the nodes; check they still serve.
 
     Raises:
-        Stale: the workload no longer waits, or a card or the node may not be used now.
+        Stale: the workload no longer waits, or a card or a node may not be used now.
     """
     (workload,) = locked(
         Workload.objects.filter(pk=workload_id).select_related(
@@ -149,15 +153,25 @@ def _ground(workload_id: int, placed: Placed) -> Ground:
     living = {
         row.pk: row for row in locked(Slice.objects.filter(card__in=wanted, lived__upper_inf=True))
     }
-    nodes = locked(Node.objects.filter(pk__in={host.node for host in placed.hosts}))
-    if len(nodes) != 1 or nodes[0].state != NodeState.READY:
-        raise Stale(node=",".join(row.uid for row in nodes))
+    nodes = _nodes(placed)
     for card in cards.values():
-        if card.state not in USABLE_CARDS or not card.offered or card.node_id != nodes[0].pk:
+        if card.state not in USABLE_CARDS or not card.offered or card.node_id not in nodes:
             raise Stale(card=card.uid, state=card.state)
     if len(cards) != len(wanted):
         raise Stale(cards=len(cards))
-    return Ground(workload, cards, living, nodes[0])
+    return Ground(workload, cards, living, nodes)
+
+
+def _nodes(placed: Placed) -> dict[int, Node]:
+    """The nodes of a start, locked; each must be ready."""
+    hosts = {host.node for host in placed.hosts}
+    nodes = {row.pk: row for row in locked(Node.objects.filter(pk__in=hosts))}
+    if not hosts or set(nodes) != hosts or len(hosts) != len(placed.hosts):
+        raise Stale(nodes=len(nodes))
+    for node in nodes.values():
+        if node.state != NodeState.READY:
+            raise Stale(node=node.uid, state=node.state)
+    return nodes
 
 
 def _make_room(ground: Ground, placed: Placed, actor: Actor) -> None:
@@ -166,18 +180,19 @@ def _make_room(ground: Ground, placed: Placed, actor: Actor) -> None:
     removes = {pk for one in placed.moves for pk in one.removes}
     if Hold.objects.filter(slice__in=removes, held__upper_inf=True).exists():
         raise Stale(workload=ground.workload.uid, why="a slice to be removed is held")
-    generation = _next_generation(ground.node)
+    generations = _next_generations(ground)
     for pk in sorted(removes):
         row = ground.living.get(pk)
         if row is None or row.state != SliceState.READY:
             raise Stale(workload=ground.workload.uid, why="a slice to be removed is not idle")
+        node = ground.nodes[ground.cards[row.card_id].node_id]
         move(
             row,
             SliceState.DELETING,
             actor=actor,
             reason="makes room",
-            changes={"wished_in": generation},
-            told={"node": ground.node.uid, "workload": ground.workload.uid},
+            changes={"wished_in": generations[node.pk]},
+            told={"node": node.uid, "workload": ground.workload.uid},
         )
     until = now() + timedelta(seconds=CARVE_SECONDS)
     for card in sorted({part.card for part in placed.parts} | {m.card for m in placed.moves}):
@@ -194,7 +209,8 @@ def _slices(ground: Ground, placed: Placed) -> list[Slice]:
     new: list[Slice] = []
     for part in placed.parts:
         if part.new is not None:
-            row = _new_slice(ground.cards[part.card], part.new, ground.node.generation + 1)
+            card = ground.cards[part.card]
+            row = _new_slice(card, part.new, ground.nodes[card.node_id].generation + 1)
             new.append(row)
         else:
             found = ground.living.get(part.slice or 0)
@@ -257,19 +273,21 @@ def _check_sums(ground: Ground, new: list[Slice]) -> None:
 
 
 def _check_room(ground: Ground, placed: Placed) -> None:
-    """The node's CPU, memory and disk still hold this start, counted under the node's lock."""
-    (host,) = placed.hosts
-    used = Hold.objects.filter(node=ground.node, mode="host", held__upper_inf=True).aggregate(
-        cpu=Coalesce(Sum("cpu_milli"), 0),
-        ram=Coalesce(Sum("ram_mib"), 0),
-        disk=Coalesce(Sum("disk_mib"), 0),
+    """The nodes' CPU, memory and disk still hold this start, counted under the nodes' locks."""
+    rows = Hold.objects.filter(node__in=ground.nodes, mode="host", held__upper_inf=True)
+    sums = rows.values("node").annotate(
+        cpu=Sum("cpu_milli"), ram=Sum("ram_mib"), disk=Sum("disk_mib")
     )
-    if (
-        used["cpu"] + host.cpu_milli > ground.node.cpu_milli
-        or used["ram"] + host.memory_mib > ground.node.memory_mib
-        or used["disk"] + host.disk_mib > ground.node.disk_mib
-    ):
-        raise Stale(node=ground.node.uid, why="its CPU, memory or disk are taken")
+    used = {one["node"]: (one["cpu"], one["ram"], one["disk"]) for one in sums.order_by("node")}
+    for host in placed.hosts:
+        node = ground.nodes[host.node]
+        cpu, ram, disk = used.get(node.pk, (0, 0, 0))
+        if (
+            cpu + host.cpu_milli > node.cpu_milli
+            or ram + host.memory_mib > node.memory_mib
+            or disk + host.disk_mib > node.disk_mib
+        ):
+            raise Stale(node=node.uid, why="its CPU, memory or disk are taken")
 
 
 def _write(
@@ -280,10 +298,13 @@ def _write(
     actor: Actor,
 ) -> Placement:
     """Attempt, placement, holds; the workload is placed; the node has a newer wish to read."""
-    workload, node = ground.workload, ground.node
+    workload = ground.workload
+    order = in_rank_order(ground.nodes.values())
+    node = order[0]
     attempt = Attempt.objects.create(
-        workload=workload, number=workload.attempts_made + 1, node=node
+        workload=workload, number=workload.attempts_made + 1, node=node, size=len(order)
     )
+    ranks_open(attempt=attempt, placed=placed, cards=ground.cards, nodes=order)
     placement = Placement.objects.create(
         attempt=attempt,
         partition_id=placed.partition,
@@ -294,6 +315,8 @@ def _write(
     Hold.objects.bulk_create(_holds(ground, placed, slices, placement))
     Promise.objects.filter(workload=workload).delete()
     words = {"attempt": attempt.number, "node": node.uid, "placement": placement.uid}
+    if len(order) > 1:
+        words["nodes"] = [one.uid for one in order]
     move(
         workload,
         WorkloadState.PLACED,
@@ -311,24 +334,25 @@ def _write(
         attempt=attempt.uid,
         slices=[row.uid for row in slices],
         backfilled=placed.backfilled,
+        **({"nodes": words["nodes"]} if len(order) > 1 else {}),
     )
-    _next_generation(node)
+    _next_generations(ground)
     return placement
 
 
 def _holds(ground: Ground, placed: Placed, slices: list[Slice], placement: Placement) -> list[Hold]:
-    node, trust = ground.node, ground.workload.project.trust_group_id
-    fenced = node.identity and node.fence
+    trust = ground.workload.project.trust_group_id
+    homes = {card.pk: ground.nodes[card.node_id] for card in ground.cards.values()}
     holds = [
         Hold(
             placement=placement,
             slice=row,
             card_id=row.card_id,
-            node=node,
+            node=homes[row.card_id],
             mode=row.mode,
             isolation=row.isolation,
             trust=trust,
-            fenced=fenced,
+            fenced=_fenced(homes[row.card_id]),
             held=open_hold(row.pk),
             equivalents_micro=row.equivalents_micro,
             memory_mib=row.memory_mib,
@@ -336,26 +360,33 @@ def _holds(ground: Ground, placed: Placed, slices: list[Slice], placement: Place
         )
         for row in slices
     ]
-    (host,) = placed.hosts
-    share = Hold(
-        placement=placement,
-        node=node,
-        mode="host",
-        isolation=Isolation.NONE,
-        trust=trust,
-        fenced=fenced,
-        held=open_hold(None),
-        cpu_milli=host.cpu_milli,
-        ram_mib=host.memory_mib,
-        disk_mib=host.disk_mib,
-    )
-    return [*holds, share]
+    shares = [
+        Hold(
+            placement=placement,
+            node=ground.nodes[host.node],
+            mode="host",
+            isolation=Isolation.NONE,
+            trust=trust,
+            fenced=_fenced(ground.nodes[host.node]),
+            held=open_hold(None),
+            cpu_milli=host.cpu_milli,
+            ram_mib=host.memory_mib,
+            disk_mib=host.disk_mib,
+        )
+        for host in placed.hosts
+    ]
+    return [*holds, *shares]
 
 
-def _next_generation(node: Node) -> int:
-    """Number a newer wish for the node, and wake its agent after commit; the number it gets."""
-    node_wish(node_id=node.pk, uid=node.uid)
-    return node.generation + 1
+def _fenced(node: Node) -> bool:
+    return node.identity and node.fence
+
+
+def _next_generations(ground: Ground) -> dict[int, int]:
+    """Number a newer wish for each node, and wake the agents after commit; the numbers they get."""
+    for node in ground.nodes.values():
+        node_wish(node_id=node.pk, uid=node.uid)
+    return {node.pk: node.generation + 1 for node in ground.nodes.values()}
 
 
 def node_wish(*, node_id: int, uid: str) -> None:
