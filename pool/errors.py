@@ -134,6 +134,13 @@ class Impossible(PoolError):
     text = _("No card in the pool can hold this: %(why)s.")
 
 
+class NoRoom(PoolError):
+    """Not enough cards can be kept for a reservation; detail: why."""
+
+    code = "no_room"
+    text = _("Not enough cards can be kept for that time: %(why)s.")
+
+
 class Suspended(PoolError):
     """The project may start nothing new; detail: project, why."""
 

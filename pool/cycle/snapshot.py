@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pool.cycle import demand, fairness, mix, supply
+from pool.cycle import ahead, demand, fairness, mix, supply
 from pool.scheduling.model import Snapshot
 
 
@@ -17,7 +17,8 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
     hosts = supply.host_holds()
     running, leases = demand.running(slices, hosts)
     queue = tuple(demand.queued())
-    waiting = demand.waiting(queue, leases)
+    planned = ahead.ahead()
+    waiting = ahead.with_kept(demand.waiting(queue, leases), queue, planned)
     return Snapshot(
         now_s=at.timestamp(),
         nodes=supply.nodes(hosts, cards),
@@ -28,6 +29,10 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
         running=running,
         quotas=demand.quotas(),
         shares=fairness.shares(queue),
+        reservations=tuple(planned.reservations),
+        windows=tuple(planned.windows),
         promises=demand.promises(at),
+        seats=tuple(planned.seats),
         demand=mix.recent(),
+        rules=planned.rules,
     )

@@ -1,4 +1,4 @@
-"""What the pool has now, for the planner: nodes, cards, slices, partitions; six queries."""
+"""What the pool has now, for the planner: nodes, cards, slices, partitions; five queries."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import connection
+from django.db.models import Value
 
 from nodeagent.protocol.inventory import Geometry, Link
 from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
@@ -94,21 +96,30 @@ def _links(text: str) -> tuple[Link, ...]:
 
 
 def partitions() -> tuple[tuple[PartitionState, ...], dict[int, Partition]]:
-    """The partitions' switches, and their rows with `organizations` read."""
-    rows = {row.pk: row for row in Partition.objects.prefetch_related("organizations")}
-    return tuple(_partition(row) for row in rows.values()), rows
+    """The partitions' switches, and their rows; one query."""
+    read = Partition.objects.annotate(
+        doors=ArrayAgg("organizations", distinct=True, default=Value([])),
+        trusted=ArrayAgg("trust_groups", distinct=True, default=Value([])),
+    )
+    rows: dict[int, Partition] = {row.pk: row for row in read}
+    return tuple(_partition(row) for row in read), rows
 
 
-def _partition(row: Partition) -> PartitionState:
+def _partition(row: Any) -> PartitionState:
     open_to = None
     if not row.open_to_all:
-        open_to = frozenset(f"org:{one.pk}" for one in row.organizations.all())
+        open_to = frozenset(f"org:{one}" for one in row.doors if one is not None)
+    trusts = frozenset(str(one) for one in row.trusted if one is not None)
     return PartitionState(
         id=row.pk,
         name=row.name,
         policy=Policy(row.policy),
+        policies=tuple((name, Policy(one)) for name, one in sorted(row.class_policies.items())),
         open_to=open_to,
+        trusts=trusts or None,
         preemption=row.preemption,
+        lending=row.lending,
+        tolerance_milli=row.tolerance_points * 10,
         ceilings=tuple(_ceilings(row.ceilings)),
         return_within_s=row.give_back_seconds,
     )
@@ -202,6 +213,7 @@ def _card(
         nvenc=row[19],
         graphics=row[20],
         offered=row[14] and row[15] in (CardBook.READY, CardBook.PARTIAL),
+        mixed=bool(partition.ceilings.get(CeilingScope.CARD_SPLIT)),
     )
 
 

@@ -37,6 +37,7 @@ class EventKind(StrEnum):
     LEASE_ENDING = "lease.ending"
     LEASE_ENDED = "lease.ended"
     LEASE_EXTENDED = "lease.extended"
+    LEASE_CHANGED = "lease.changed"
     RESERVATION_ASKED = "reservation.asked"
     RESERVATION_MOVED = "reservation.moved"
     WINDOW_CHANGED = "window.changed"

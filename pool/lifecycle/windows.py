@@ -37,4 +37,5 @@ WINDOW = Lifecycle(
         W.ENDED: frozenset(),
         W.CANCELLED: frozenset(),
     },
+    passing={W.PLANNED: "until its start, then active"},
 )

@@ -52,8 +52,6 @@ def _copies(copies: Any) -> Problem | None:
 
 
 def _kind(kind: Any) -> Problem | None:
-    if kind == LeaseKind.RESERVED:
-        return Problem(_("Only leases on demand are given today: no card is kept beforehand."))
     known = [one.value for one in LeaseKind]
     return (
         None

@@ -175,6 +175,12 @@ class Board:
             seats=dict(self.seats),
         )
 
+    def tolerance_milli(self, partition: int) -> int:
+        """How far short a slice's compute may fall there, in thousandths of a card (P10)."""
+        state = self.parts.get(partition)
+        own = state.tolerance_milli if state else None
+        return self.snapshot.rules.compute_tolerance_milli if own is None else own
+
     def lift(self, card: int) -> "Saved":
         """Remember the card at this row, so that a trial on it can be taken back."""
         table = self.cards

@@ -80,7 +80,7 @@ def grants_for(board: Board, work: Waiting, partition: int, mode: Mode) -> Grant
 def _grants(board: Board, work: Waiting, partition: int, mode: Mode) -> Grants:
     external = work.kind is WorkloadKind.EXTERNAL
     ceilings = ceilings_for(board, work, partition)
-    tolerance = board.snapshot.rules.compute_tolerance_milli
+    tolerance = board.tolerance_milli(partition)
     found = tuple(
         grant(kind, work.need, mode, external, ceilings, tolerance) for kind in board.kinds
     )

@@ -102,6 +102,6 @@ def _profile_for(board: Board, kind: int, geometry: Geometry, need: Need) -> str
     """The tightest profile that would meet the need on this kind of card; empty when none."""
     if need.whole or not need.parts or (need.modes and Mode.MIG not in need.modes):
         return ""
-    tolerance = board.snapshot.rules.compute_tolerance_milli
+    tolerance = board.tolerance_milli(board.kinds[kind].partition)
     met = profiles_for(geometry, board.kinds[kind].size, ask_of(need), tolerance)
     return geometry.profiles[met[0]].name if met else ""

@@ -148,6 +148,7 @@ class PartitionState:
 
     `policies` are those of single purposes, where it is not `policy`. `trusts` names the trust
     groups that may share its cards without hardware isolation; None means any one at a time.
+    `tolerance_milli` is how far short compute may fall here, where it is not the rule's.
     """
 
     id: int
@@ -160,6 +161,7 @@ class PartitionState:
     lending: bool = True
     ceilings: tuple[Ceiling, ...] = ()
     return_within_s: int = 300
+    tolerance_milli: int | None = None
 
     def policy_for(self, purpose: str) -> Policy:
         """How work of that purpose is placed here."""

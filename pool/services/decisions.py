@@ -19,6 +19,7 @@ from pool.models.users import User
 from pool.rules.approval import may_decide
 from pool.rules.workloads import comment_problem
 from pool.selectors.memberships import standing
+from pool.services.calendar.reservations import reservation_confirm
 from pool.services.entitlements import entitlement_give_back
 from pool.services.leases import lease_open
 from pool.services.moves import locked, move
@@ -278,6 +279,7 @@ def _approve(request: Request, user: User, actor: Actor, decision: Mapping[str, 
         told={"changed": sorted(changes)},
     )
     lease = lease_open(request=request, taken=taken, actor=actor)
+    reservation_confirm(request=request, lease=lease, actor=actor)
     waiting = request.workloads.filter(state=WorkloadState.AWAITING_APPROVAL)
     workloads_let_in(rows=locked(waiting), lease=lease, actor=actor)
 

@@ -16,6 +16,7 @@ from pool.models.leases import Lease
 from pool.models.requests import Request
 from pool.models.tenants import Project
 from pool.models.workloads import Workload
+from pool.services.calendar.reservations import reservation_close
 from pool.services.entitlements import entitlement_give_back
 from pool.services.levels import Taken
 from pool.services.moves import locked, move
@@ -117,7 +118,9 @@ def leases_left_waiting(*, actor: Actor) -> int:
     It came back to the queue, or was held back, within the day of grace. It goes on inside the
     project's allowance when it fits there now, else it expires. Each in its own transaction.
     """
-    rows = Workload.objects.filter(lease__state=LeaseState.ENDED, state__in=sorted(WAITING))
+    rows = Workload.objects.filter(
+        lease__state=LeaseState.ENDED, state__in=sorted(WAITING), array_size=None
+    )
     keys = list(rows.order_by("pk").values_list("pk", "project"))
     return sum(_answered(key, project, actor) for key, project in keys)
 
@@ -151,8 +154,9 @@ def _ending(lease: Lease, *, actor: Actor, reason: str) -> None:
     First what another lease of the project can carry goes over to it: so an extension extends.
     """
     entitlement_give_back(project=lease.project, taken=lease.entitled)
+    reservation_close(lease=lease, actor=actor, reason=reason)
     workloads_carried_over(rows=_work_of(lease), lease=lease, actor=actor)
-    work = Workload.objects.filter(lease=lease)
+    work = Workload.objects.filter(lease=lease, array_size=None)
     workloads_withdrawn(
         rows=locked(work.filter(state__in=sorted(WAITING))), actor=actor, reason=reason
     )
@@ -170,7 +174,9 @@ def _ending(lease: Lease, *, actor: Actor, reason: str) -> None:
 
 def _work_of(lease: Lease) -> list[Workload]:
     """Its living work, locked: first what holds something, then what waits."""
-    work = Workload.objects.filter(lease=lease, state__in=sorted(HOLDING | WAITING))
+    work = Workload.objects.filter(
+        lease=lease, state__in=sorted(HOLDING | WAITING), array_size=None
+    )
     found = locked(work.select_related("project", "template_version"))
     return sorted(found, key=lambda one: one.state in WAITING)
 

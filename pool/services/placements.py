@@ -28,6 +28,7 @@ from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
 from pool.scheduling.model import NewSlice, Placed
 from pool.services import levels
+from pool.services.calendar.guard import start_allowed
 from pool.services.gangs.opening import in_rank_order, ranks_open
 from pool.services.moves import locked, move
 from pool.services.series.arrays import turn_kept
@@ -82,11 +83,13 @@ def _open(workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
     turn_kept(seen=seen)
     ground = _ground(workload_id, placed)
     dependencies_kept(workload=ground.workload)
+    kept = start_allowed(workload=ground.workload, placed=placed)
     if any(one.removes for one in placed.moves):
         _make_room(ground, placed, actor)
         return None
     bound = [row for row in rows if levels.level_counts(row, cards=bool(placed.parts))]
-    taken = levels.level_take(rows=bound, asked=asked)
+    free = [row for row in bound if row.pk not in kept.rows]
+    taken = levels.level_take(rows=free, asked=asked)
     slices = _slices(ground, placed)
     _check_room(ground, placed)
     return _write(ground, placed, slices, taken, actor)

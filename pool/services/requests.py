@@ -26,6 +26,7 @@ from pool.rules.requests import request_problems
 from pool.rules.workloads import comment_problem
 from pool.selectors.memberships import standing
 from pool.selectors.offers import asked_where
+from pool.services.calendar.reservations import reservation_ask, reservation_drop
 from pool.services.entitlements import entitlement_give_back, entitlement_take
 from pool.services.moves import locked, move
 from pool.services.queue import workloads_withdrawn
@@ -149,6 +150,7 @@ def request_send(*, request: Request, user: User, actor: Actor) -> Request:
         },
         told={"title": request.title},
     )
+    reservation_ask(request=request, actor=actor)
     return request
 
 
@@ -212,6 +214,8 @@ def request_rewrite(*, request: Request, words: Mapping[str, Any], actor: Actor)
         request.steps = list(steps_of(request=request, wish=wish))
         request.step = min(request.step, len(request.steps) - 1)
     request.save()
+    if request.state == RequestState.SUBMITTED:
+        reservation_ask(request=request, actor=actor)
     record(EventKind.REQUEST_CHANGED, request, actor=actor, changed=sorted(map(str, words)))
     return request
 
@@ -286,6 +290,7 @@ def request_close(
     workloads_withdrawn(rows=locked(waiting), actor=actor, reason=f"request {then}: {reason}")
     cleared: dict[str, Any] = {"entitled": [], "pending_decision": None, "pending_until": None}
     move(request, then, actor=actor, reason=reason, changes={**cleared, **(changes or {})})
+    reservation_drop(request=request, actor=actor, reason=f"request {then}")
 
 
 def wish_of(*, request: Request, user: User) -> Wish:

@@ -105,7 +105,11 @@ class CardLedger:
             yield Fault("cannot_run_there", work.id)
         if need.isolation is Isolation.HARDWARE and isolation(card, given.mode) != need.isolation:
             yield Fault("isolation", work.id)
-        if not _big_enough(work, card, given, self.snapshot.rules.compute_tolerance_milli):
+        own = (p.tolerance_milli for p in self.snapshot.partitions if p.id == card.partition)
+        tolerance = next(own, None)
+        if tolerance is None:
+            tolerance = self.snapshot.rules.compute_tolerance_milli
+        if not _big_enough(work, card, given, tolerance):
             yield Fault("too_small", work.id)
 
     def final_faults(self) -> Iterator[Fault]:

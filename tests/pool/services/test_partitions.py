@@ -73,7 +73,7 @@ def test_cards_come_and_go_with_the_selector():
 def test_a_change_is_told_and_the_same_again_is_not():
     partition = new()
     for _ in range(2):
-        partition_change(partition=partition, preemption=True, actor=SYSTEM)
+        partition_change(partition=partition, preemption=False, actor=SYSTEM)
     assert Event.objects.filter(kind="partition.changed").count() == 2
     with pytest.raises(Invalid):
         partition_change(partition=partition, modes=["none"], actor=SYSTEM)

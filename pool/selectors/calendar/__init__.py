@@ -1,0 +1,1 @@
+"""Reading maintenance windows, reservations, licence seats and the history of policies."""

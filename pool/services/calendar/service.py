@@ -1,0 +1,106 @@
+"""Out of service and back: what a maintenance window does to nodes, cards and leases."""
+
+from datetime import datetime, timedelta
+
+from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+
+from pool.events import Actor, record
+from pool.lifecycle.cards import CardState
+from pool.lifecycle.events import EventKind
+from pool.lifecycle.leases import LeaseState
+from pool.lifecycle.nodes import NodeState
+from pool.lifecycle.windows import WindowState
+from pool.models.cards import Card
+from pool.models.leases import Lease
+from pool.models.nodes import Node
+from pool.models.windows import Window
+from pool.selectors.calendar.windows import leases_made_longer, window_reach
+from pool.services.calendar.kept import reservation_prolong
+from pool.services.cards import card_cordon, card_uncordon
+from pool.services.moves import locked
+from pool.services.nodes import node_drain, node_uncordon
+
+REASON = "maintenance"
+"""Begins the reason of every node and card that a window took out; only that comes back."""
+
+
+def service_take(*, window: Window, actor: Actor) -> None:
+    """Drain its nodes and cordon its other cards; what was out already stays as it is.
+
+    Notes in the window what it took. Call it with the window locked.
+    """
+    reach = window_reach(window)
+    why = f"{REASON}: {window.reason}"[:200]
+    taken: dict[str, list[str]] = {"nodes": [], "cards": []}
+    cards = Card.objects.filter(pk__in=reach.cards).exclude(node__in=reach.nodes)
+    for card in locked(cards.filter(state__in=[CardState.READY, CardState.PARTIAL])):
+        card_cordon(card=card, actor=actor, reason=why)
+        taken["cards"].append(card.uid)
+    for node in locked(Node.objects.filter(pk__in=reach.nodes, state=NodeState.READY)):
+        node_drain(node=node, actor=actor, reason=why)
+        taken["nodes"].append(node.uid)
+    window.taken = taken
+    window.save(update_fields=["taken"])
+
+
+def service_return(*, window: Window, actor: Actor) -> None:
+    """What the window took comes back, except what another window under way still needs, or a
+    person has taken out meanwhile for a reason of their own."""
+    others = Window.objects.filter(state=WindowState.ACTIVE).exclude(pk=window.pk)
+    needed: set[int] = set()
+    nodes_needed: set[int] = set()
+    for other in others:
+        reach = window_reach(other)
+        needed |= reach.cards
+        nodes_needed |= reach.nodes
+    mine = Card.objects.filter(
+        uid__in=window.taken.get("cards", ()),
+        state=CardState.CORDONED,
+        state_reason__startswith=REASON,
+    )
+    for card in locked(mine.exclude(pk__in=needed)):
+        card_uncordon(card=card, actor=actor, reason="maintenance is over")
+    out = [NodeState.CORDONED, NodeState.DRAINING]
+    nodes = Node.objects.filter(uid__in=window.taken.get("nodes", ()), state__in=out)
+    for node in locked(nodes.exclude(pk__in=nodes_needed)):
+        if node.state_reason.startswith(REASON) or node.state_reason == "drained":
+            node_uncordon(node=node, actor=actor, reason="maintenance is over")
+
+
+def lease_times(*, window: Window, until: datetime, actor: Actor) -> None:
+    """Leases that the window takes time from end later by that time, up to `until`.
+
+    Called at its start, and again when its end moves: then only the difference is added or taken
+    away. Which leases they are is judged once.
+    """
+    before: dict[str, int] = window.extended
+    start = window.span.lower
+    rows = Lease.objects.filter(uid__in=before)
+    if not before:
+        longer = leases_made_longer(reach=window_reach(window), starts_at=start, ends_at=until)
+        rows = Lease.objects.filter(pk__in=longer)
+    wanted: dict[str, int] = dict(before)
+    for lease in locked(rows.filter(state=LeaseState.ACTIVE)):
+        seconds = max(0, round((until - max(start, lease.valid.lower)).total_seconds()))
+        wanted[lease.uid] = seconds
+        if seconds != before.get(lease.uid, 0):
+            _longer(lease, seconds - before.get(lease.uid, 0), window, actor)
+    window.extended = wanted
+    window.save(update_fields=["extended"])
+
+
+def _longer(lease: Lease, seconds: int, window: Window, actor: Actor) -> None:
+    """Move one lease's end; the cards kept for it are kept as long, where nobody else has them."""
+    end = lease.valid.upper + timedelta(seconds=seconds)
+    valid = DateTimeTZRange(lease.valid.lower, end)
+    Lease.objects.filter(pk=lease.pk).update(valid=valid)
+    record(
+        EventKind.LEASE_EXTENDED,
+        lease,
+        actor=actor,
+        project=lease.project,
+        window=window.uid,
+        seconds=seconds,
+        until=end.isoformat(timespec="seconds"),
+    )
+    reservation_prolong(lease=lease, until=end)
