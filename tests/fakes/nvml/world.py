@@ -136,7 +136,14 @@ class World:
             **more,
         }
 
-    def run(self, source: str, *arguments: str, killed: bool = False, **more: str):
+    def run(
+        self,
+        source: str,
+        *arguments: str,
+        killed: bool = False,
+        limit_s: float = 120.0,
+        **more: str,
+    ):
         """Run a program in a child that loads the library; what it prints as JSON, or nothing.
 
         One that is to be killed on its way says nothing; False when it lived to its end.
@@ -147,7 +154,7 @@ class World:
             env=self.environment(**more),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=limit_s,
             check=False,
         )
         if killed:
