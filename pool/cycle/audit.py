@@ -22,6 +22,7 @@ from pool.models.nodes import Node
 from pool.models.placements import Hold, Placement
 from pool.models.quotas import Quota
 from pool.models.requests import Request
+from pool.models.reservations import Reservation
 from pool.models.slices import Slice
 from pool.models.workloads import Workload
 from pool.rules import invariants
@@ -163,6 +164,7 @@ def _claims() -> tuple[tuple[int, int], ...]:
     taken = (
         *pending.values_list("entitled", flat=True),
         *in_force.values_list("entitled", flat=True),
+        *Reservation.objects.exclude(quota_taken=[]).values_list("quota_taken", flat=True),
     )
     return tuple((one["quota"], one["amount"]) for row in taken for one in row)
 

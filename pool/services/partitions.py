@@ -13,17 +13,29 @@ from pool.lifecycle.events import EventKind
 from pool.models.cards import Card
 from pool.models.partitions import Partition
 from pool.models.placements import Hold
-from pool.models.tenants import Organization
+from pool.models.policies import PolicyVersion
+from pool.models.tenants import Organization, TrustGroup
+from pool.models.users import User
+from pool.rules.ceilings import ceilings_from
 from pool.rules.partitions import POLICIES, Traits, disjoint, matches, modes_from, selector_from
+from pool.rules.policies import class_policies_from, difference, reason_problem
 from pool.rules.tenants import slug_problem, title_problem
+from pool.selectors.calendar.policies import values_of
+from pool.services.calendar.history import partition_keep
 from pool.services.moves import locked
 from pool.services.refusals import refuse, refusing
 from pool.wake import round_wanted
 
-SWITCHES = ("preemption", "sharing", "open_to_all")
+SWITCHES = ("preemption", "sharing", "lending", "open_to_all")
 NUMBERS = {"tolerance_points": 100, "give_back_seconds": 86_400, "rank": 30_000}
+ROWS = {"organizations": Organization, "trust_groups": TrustGroup}
+"""Words that name rows."""
+
 WORDS = frozenset(
-    {"name", "selector", "modes", "policy", "ceilings", "organizations", *SWITCHES, *NUMBERS}
+    {
+        *("name", "selector", "modes", "policy", "class_policies", "ceilings"),
+        *(*ROWS, *SWITCHES, *NUMBERS),
+    }
 )
 """What may be said of a partition, besides its slug, which stays."""
 
@@ -42,20 +54,31 @@ def partition_create(
         raise Invalid(slug=gettext("%(slug)s is taken.") % {"slug": slug})
     example = bool(words.pop("example", False))
     values = _values({"name": name, "selector": selector, "modes": modes, **words})
-    openings = values.pop("organizations", None)
+    named = {word: values.pop(word) for word in ROWS if word in values}
     _no_overlap(values["selector"], except_pk=0)
     row = Partition.objects.create(slug=slug, example=example, **values)
-    if openings is not None:
-        row.organizations.set(openings)
+    for word, rows in named.items():
+        getattr(row, word).set(rows)
     _gather(row)
+    partition_keep(partition=row, actor=actor, reason="")
     record(EventKind.PARTITION_CHANGED, row, actor=actor, slug=slug, changed=["created"])
     round_wanted()
     return row
 
 
 @transaction.atomic
-def partition_change(*, partition: Partition, actor: Actor, **words: Any) -> Partition:
+def partition_change(
+    *,
+    partition: Partition,
+    actor: Actor,
+    reason: str = "",
+    user: User | None = None,
+    reverts: PolicyVersion | None = None,
+    **words: Any,
+) -> Partition:
     """Change switches, modes, access or the selector; the same again changes nothing.
+
+    What it was and why it changed is kept as a version.
 
     Raises:
         NotYours: it does not exist any more.
@@ -66,21 +89,63 @@ def partition_change(*, partition: Partition, actor: Actor, **words: Any) -> Par
         raise NotYours
     row = found[0]
     values = _values(words)
-    openings = values.pop("organizations", None)
+    refuse({"reason": reason_problem(reason) if reason else None})
+    before = values_of(row)
+    named = {word: values.pop(word) for word in ROWS if word in values}
     changed = {name: value for name, value in values.items() if getattr(row, name) != value}
     if "selector" in changed:
         _no_overlap(changed["selector"], except_pk=row.pk)
     for name, value in changed.items():
         setattr(row, name, value)
     row.save()
-    if openings is not None:
-        row.organizations.set(openings)
+    for word, rows in named.items():
+        getattr(row, word).set(rows)
     if "selector" in changed:
         _gather(row)
-    if changed or openings is not None:
-        record(EventKind.PARTITION_CHANGED, row, actor=actor, slug=row.slug, changed=sorted(words))
+    told = difference(before, values_of(row))
+    if told:
+        partition_keep(
+            partition=row, actor=actor, reason=reason, before=before, user=user, reverts=reverts
+        )
+        record(
+            EventKind.PARTITION_CHANGED,
+            row,
+            actor=actor,
+            slug=row.slug,
+            changed=sorted(told),
+            values={name: list(pair) for name, pair in told.items()},
+            reason=reason,
+        )
         round_wanted()
     return row
+
+
+@transaction.atomic
+def partition_revert(
+    *, version: PolicyVersion, actor: Actor, reason: str, user: User | None = None
+) -> Partition:
+    """Take the values of an earlier version of a partition again, as a new version.
+
+    Raises:
+        Invalid: no reason, or what it named is gone or can no longer be.
+    """
+    refuse({"reason": reason_problem(reason)})
+    values = dict(version.values)
+    values["organizations"] = _still_there(Organization, "slug", values.get("organizations", []))
+    values["trust_groups"] = _still_there(TrustGroup, "name", values.get("trust_groups", []))
+    assert version.partition is not None, "a version of the numbers is no partition's"
+    return partition_change(
+        partition=version.partition,
+        actor=actor,
+        reason=reason,
+        user=user,
+        reverts=version,
+        **{name: value for name, value in values.items() if name in WORDS},
+    )
+
+
+def _still_there(rows: type[Organization] | type[TrustGroup], name: str, said: Any) -> list[Any]:
+    return list(rows._default_manager.filter(**{f"{name}__in": said}))
 
 
 def _values(words: dict[str, Any]) -> dict[str, Any]:
@@ -95,6 +160,10 @@ def _values(words: dict[str, Any]) -> dict[str, Any]:
             values["selector"] = {k: list(v) for k, v in selector_from(values["selector"]).items()}
         if "modes" in values:
             values["modes"] = list(modes_from(values["modes"]))
+        if "ceilings" in values:
+            values["ceilings"] = ceilings_from(values["ceilings"])
+        if "class_policies" in values:
+            values["class_policies"] = class_policies_from(values["class_policies"])
     refuse({"name": title_problem(values["name"]) if "name" in values else None})
     wrong = {name: said for name, value in values.items() if (said := _wrong(name, value))}
     if wrong:
@@ -111,8 +180,8 @@ def _wrong(name: str, value: Any) -> str:
         return said % {"least": 0, "most": NUMBERS[name]}
     if name == "policy" and value not in POLICIES:
         return gettext("Choose from: %(known)s.") % {"known": ", ".join(POLICIES)}
-    if name == "organizations" and not all(isinstance(one, Organization) for one in value):
-        return gettext("There is no such organization.")
+    if name in ROWS and not all(isinstance(one, ROWS[name]) for one in value):
+        return gettext("There is no such organization or trust group.")
     return ""
 
 

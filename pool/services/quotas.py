@@ -12,18 +12,22 @@ from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.requests import RequestState
+from pool.lifecycle.reservations import ReservationState
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.locks import ROUND
+from pool.models.cards import Card
 from pool.models.leases import Lease
 from pool.models.partitions import Partition
 from pool.models.placements import Hold, Placement
 from pool.models.quotas import Quota
 from pool.models.requests import Request
+from pool.models.reservations import Reservation
 from pool.models.tenants import Organization, Project
 from pool.models.users import User
 from pool.rules.needs import from_mapping
 from pool.rules.quotas import ceiling_of, over_by
 from pool.selectors.offers import asked_where, options_for
+from pool.services.calendar.kept import kept_amount
 from pool.services.entitlements import entitlements_one_at_a_time
 from pool.services.levels import Taken, level_counts
 from pool.services.moves import locked
@@ -165,9 +169,33 @@ def _held_already(row: Quota) -> int:
     placements = Placement.objects.filter(
         _whose(row, "attempt__workload__"), state=PlacementState.OPEN, partition=row.partition_id
     )
+    if row.unit in OF_CARDS and row.kind == QuotaKind.LIMIT and row.user_id is None:
+        on_kept = Q(attempt__workload__lease__reservation__state=ReservationState.ACTIVE)
+        placements = placements.exclude(on_kept)
     if row.kind == QuotaKind.ALLOWANCE:
         placements = placements.filter(attempt__workload__entitlement="allowance")
-    return sum(_noted(row, one) for one in locked(placements) if _counts(row, one))
+    kept = sum(_kept(row, one) for one in _active(row)) if row.user_id is None else 0
+    return kept + sum(_noted(row, one) for one in locked(placements) if _counts(row, one))
+
+
+def _active(row: Quota) -> Iterable[Reservation]:
+    """Reservations of the tenant whose cards count there, whether work is on them or not."""
+    if row.kind != QuotaKind.LIMIT:
+        return ()
+    rows = Reservation.objects.filter(
+        _whose(row, ""), state=ReservationState.ACTIVE, partition=row.partition_id
+    )
+    return locked(rows)
+
+
+def _kept(row: Quota, reservation: Reservation) -> int:
+    cards = Card.objects.filter(reserved__reservation=reservation, reserved__live=True)
+    amount = kept_amount(row, cards)
+    if amount:
+        taken: Taken = {"quota": row.pk, "amount": amount}
+        reservation.quota_taken = [*reservation.quota_taken, taken]
+        reservation.save(update_fields=["quota_taken"])
+    return amount
 
 
 def _whose(row: Quota, prefix: str) -> Q:
