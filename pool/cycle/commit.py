@@ -8,6 +8,7 @@ from typing import Any
 import structlog
 from django.db import connection, transaction
 
+from pool.cycle.evict import evict
 from pool.errors import QuotaExceeded, Stale
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
@@ -35,17 +36,20 @@ WHERE w.id = v.id AND w.state = 'queued'
 class Done:
     """What one round did: starts, cards on which room is being made, and stale decisions.
 
-    `over` names the work that a limit refused which the planner does not count.
+    `evicted` is how much running work was told to leave; `over` names the work that a limit
+    refused which the planner does not count.
     """
 
     opened: int = 0
     carving: int = 0
     stale: int = 0
     over: frozenset[int] = frozenset()
+    evicted: int = 0
 
 
-def commit(made: Plan) -> Done:
-    """Open what was placed, in the plan's order, and write why the rest waits."""
+def commit(made: Plan, *, share_milli: int = 200) -> Done:
+    """Open what was placed, in the plan's order, order out who gives way, and write why the rest
+    waits. `share_milli` is the part of a project's work that may be interrupted."""
     opened = carving = stale = 0
     waits = dict(made.waits)
     over: set[int] = set()
@@ -62,7 +66,8 @@ def commit(made: Plan) -> Done:
         opened += placement is not None
         carving += placement is None
     explain(waits)
-    return Done(opened, carving, stale, frozenset(over))
+    evicted, late = evict(made, share_milli=share_milli)
+    return Done(opened, carving, stale + late, frozenset(over), evicted)
 
 
 def _over(workload: int, refused: QuotaExceeded) -> Explanation:

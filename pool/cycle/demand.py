@@ -2,10 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from django.db.models import QuerySet
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.cycle.needs import claim_of
@@ -16,9 +18,12 @@ from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.roles import QuotaKind as BookKind
 from pool.lifecycle.roles import QuotaUnit
 from pool.lifecycle.workloads import WorkloadState
+from pool.lifecycle.yielding import CAPPED
 from pool.models.placements import Placement, Promise
 from pool.models.quotas import Quota as QuotaRow
 from pool.models.workloads import Workload
+from pool.models.yielding import YieldOrder
+from pool.rules.gangs import GANG_TOPOLOGIES, gang_runner
 from pool.rules.needs import from_mapping
 from pool.rules.problems import Problems
 from pool.scheduling import claims
@@ -28,12 +33,12 @@ from pool.scheduling.model import (
     QuotaKind,
     Running,
     SliceState,
-    Topology,
     Unit,
     Waiting,
 )
 from pool.scheduling.model import Promise as Kept
 from pool.services.levels import HOST_UNITS, level_tenant
+from pool.services.yielding.interrupted import interrupted_order
 
 UNITS = {
     QuotaUnit.CARDS_MICRO: Unit.CARD_MICRO,
@@ -45,7 +50,6 @@ UNITS = {
 
 UNREADABLE = "its need cannot be read"
 LEAVING = frozenset({WorkloadState.STOPPING, WorkloadState.PREEMPTING})
-ONE_NODE = frozenset({Topology.NODE, Topology.LINKED, Topology.WHOLE_NODES})
 
 
 def waiting(rows: Iterable[Workload], open_leases: Mapping[int, int]) -> tuple[Waiting, ...]:
@@ -69,6 +73,7 @@ def queued() -> QuerySet[Workload]:
         .select_related("project__fair_use", "project__organization__fair_use")
         .select_related("template_version", "lease")
         .prefetch_related("partitions")
+        .annotate(interrupted=interrupted_order())
         .order_by("queued_at", "pk")
     )
 
@@ -122,7 +127,7 @@ def claim(row: Workload) -> claims.Need:
         cpu_milli=row.cpu_milli,
         host_memory_mib=row.ram_mib,
         disk_mib=row.disk_mib,
-        topology=need.topology if need.topology in ONE_NODE else Topology.NODE,
+        runner=gang_runner(row.runner) if need.topology in GANG_TOPOLOGIES else row.runner,
     )
 
 
@@ -148,14 +153,23 @@ def waiting_of(row: Workload, held_back: str = "") -> Waiting:
         held_back=held_back,
         not_before_s=row.not_before.timestamp() if row.not_before else 0.0,
         preemptible=row.preemptible,
+        interrupted=getattr(row, "interrupted", False),
         attempts=row.attempts_made,
     )
 
 
-def running(
-    slices: Iterable[SliceState], hosts: Iterable[Row]
-) -> tuple[tuple[Running, ...], Counter[int]]:
-    """Everything with an open placement; and how many of them each lease carries."""
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What holds something now, how many of it each lease carries, and by workload how much of
+    each kind of card it holds, in millionths of a card."""
+
+    running: tuple[Running, ...]
+    leases: Counter[int]
+    cards: Mapping[int, Mapping[str, int]]
+
+
+def running(slices: Iterable[SliceState], hosts: Iterable[Row]) -> Held:
+    """Everything with an open placement; one query."""
     held: dict[int, list[int]] = defaultdict(list)
     for one in slices:
         if one.held_by is not None:
@@ -163,21 +177,39 @@ def running(
     shares: dict[int, list[tuple[int, int, int, int]]] = defaultdict(list)
     for workload, node, cpu, ram, disk, _ in hosts:
         shares[workload].append((node, cpu, ram, disk))
-    rows = Placement.objects.filter(state=PlacementState.OPEN).select_related(
-        "attempt__workload__project", "attempt__workload__template_version"
-    )
     leases: Counter[int] = Counter()
+    cards: dict[int, Counter[str]] = {}
     found: list[Running] = []
-    for row in rows:
+    for row in _open_placements():
         work = row.attempt.workload
         if work.lease_id is not None:
             leases[work.lease_id] += 1
+        cards[work.pk] = Counter()
+        for label, micro in zip(row.labels, row.micros, strict=True):
+            cards[work.pk][label] += micro
         found.append(_running(row, held[work.pk], shares[work.pk]))
-    return tuple(found), leases
+    return Held(tuple(found), leases, cards)
+
+
+def _open_placements() -> Iterable[Any]:
+    """Open placements with the kinds and amounts of the cards they hold, and who is told to go."""
+    held: dict[str, Any] = {"filter": Q(holds__card__isnull=False), "default": Value([])}
+    told = YieldOrder.objects.filter(
+        attempt=OuterRef("attempt"), settled_at=None, kind__in=sorted(CAPPED)
+    )
+    return (
+        Placement.objects.filter(state=PlacementState.OPEN)
+        .select_related("attempt__workload__project", "attempt__workload__template_version")
+        .annotate(
+            labels=ArrayAgg("holds__card__label", order_by="holds__pk", **held),
+            micros=ArrayAgg("holds__equivalents_micro", order_by="holds__pk", **held),
+            interrupted=Exists(told),
+        )
+    )
 
 
 def _running(
-    row: Placement, slices: Sequence[int], hosts: Sequence[tuple[int, int, int, int]]
+    row: Any, slices: Sequence[int], hosts: Sequence[tuple[int, int, int, int]]
 ) -> Running:
     attempt, work = row.attempt, row.attempt.workload
     started = attempt.started_at or row.opened_at
@@ -194,36 +226,39 @@ def _running(
         hosts=tuple(sorted(hosts)),
         kind=WorkloadKind(work.kind),
         partition=row.partition_id or 0,
-        card_micro=0,
+        card_micro=sum(row.micros),
         ends_s=started.timestamp() + work.expected_seconds,
         lost_since_s=checkpoint.timestamp(),
         checkpointed=attempt.checkpoint_step is not None,
         preemptible=work.preemptible,
         borrowed=not row.entitled,
         leaving=work.state in LEAVING,
+        interrupted=row.interrupted,
     )
 
 
 def quotas() -> tuple[Quota, ...]:
     """Rows that gate a start; an allowance is a limit of those who work on it.
 
-    Entitlement rows count leases and what is pending, not what runs: they gate no start.
+    Entitlement rows count leases and what is pending, not what runs: they gate no start. Their
+    limit is the tenant's guarantee; what stands on it is judged from what runs.
     """
-    rows = QuotaRow.objects.filter(unit__in=list(UNITS)).exclude(kind=BookKind.ENTITLEMENT)
+    rows = QuotaRow.objects.filter(unit__in=list(UNITS))
     return tuple(_quota(row) for row in rows)
 
 
 def _quota(row: QuotaRow) -> Quota:
     tenant = level_tenant(row)
+    guarantee = row.kind == BookKind.ENTITLEMENT
     if row.kind == BookKind.ALLOWANCE:
         tenant = allowance_key(row.project_id, cards=row.unit not in HOST_UNITS)
     return Quota(
         id=row.pk,
         tenant=tenant,
-        kind=QuotaKind.LIMIT,
+        kind=QuotaKind.ENTITLEMENT if guarantee else QuotaKind.LIMIT,
         unit=UNITS[QuotaUnit(row.unit)],
         limit=row.limit_value,
-        held=row.held,
+        held=0 if guarantee else row.held,
         partition=row.partition_id,
         label=row.card_model or None,
     )
@@ -235,8 +270,8 @@ def promises(at: datetime) -> tuple[Kept, ...]:
     return tuple(
         Kept(
             workload=row.workload_id,
-            cards=frozenset({row.card_id}),
-            nodes=frozenset(),
+            cards=frozenset() if row.card_id is None else frozenset({row.card_id}),
+            nodes=frozenset() if row.node_id is None else frozenset({row.node_id}),
             until_s=row.until.timestamp(),
         )
         for row in rows

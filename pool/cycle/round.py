@@ -12,6 +12,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from pool.clock import now
+from pool.cycle import lending
 from pool.cycle.commit import Done, commit
 from pool.cycle.snapshot import take
 from pool.cycle.turns import settle
@@ -109,7 +110,12 @@ def _one() -> tuple[Done, bool]:
     while done.over and len(over) <= MOST_REFUSED:
         done, full = _pass(over)
         over |= done.over
-        total = Done(total.opened + done.opened, total.carving + done.carving, total.stale)
+        total = Done(
+            total.opened + done.opened,
+            total.carving + done.carving,
+            total.stale,
+            evicted=total.evicted + done.evicted,
+        )
     return total, full
 
 
@@ -120,7 +126,8 @@ def _pass(refused: frozenset[int]) -> tuple[Done, bool]:
     clocks.append(time.monotonic())
     made = plan(snapshot)
     clocks.append(time.monotonic())
-    done = commit(made)
+    done = commit(made, share_milli=snapshot.rules.preempt_share_milli)
+    lending.store(snapshot.running)
     clocks.append(time.monotonic())
     taken, planned, committed = (round((b - a) * 1e6) for a, b in pairwise(clocks))
     kept = Round(
@@ -132,15 +139,16 @@ def _pass(refused: frozenset[int]) -> tuple[Done, bool]:
         waiting=len(snapshot.waiting),
         placed=done.opened,
         carving=done.carving,
-        preempted=len(made.evictions),
+        preempted=done.evicted,
         stale=done.stale,
     )
     round_kept(made=kept)
-    if made.placed:
+    if made.placed or made.evictions:
         log.info(
             "round.done",
             opened=done.opened,
             carving=done.carving,
+            evicted=done.evicted,
             stale=done.stale,
             waits=len(made.waits),
             took_us=[taken, planned, committed],

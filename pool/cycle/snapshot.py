@@ -1,8 +1,9 @@
 """Look: the whole pool at one instant, as the planner reads it; twelve queries at any size."""
 
+from dataclasses import replace
 from datetime import datetime
 
-from pool.cycle import ahead, demand, fairness, mix, supply
+from pool.cycle import ahead, demand, fairness, lending, mix, supply
 from pool.scheduling.model import Snapshot
 
 
@@ -15,10 +16,11 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
     slices, on_card = supply.slices()
     cards = supply.cards(on_card, rows)
     hosts = supply.host_holds()
-    running, leases = demand.running(slices, hosts)
+    held = demand.running(slices, hosts)
+    running, quotas = lending.judge(held.running, demand.quotas(), held.cards)
     queue = tuple(demand.queued())
     planned = ahead.ahead()
-    waiting = ahead.with_kept(demand.waiting(queue, leases), queue, planned)
+    waiting = ahead.with_kept(demand.waiting(queue, held.leases), queue, planned)
     return Snapshot(
         now_s=at.timestamp(),
         nodes=supply.nodes(hosts, cards),
@@ -27,12 +29,12 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
         partitions=parts,
         waiting=tuple(one for one in waiting if one.id not in refused),
         running=running,
-        quotas=demand.quotas(),
+        quotas=quotas,
         shares=fairness.shares(queue),
         reservations=tuple(planned.reservations),
         windows=tuple(planned.windows),
         promises=demand.promises(at),
         seats=tuple(planned.seats),
         demand=mix.recent(),
-        rules=planned.rules,
+        rules=replace(planned.rules, preemption=any(one.preemption for one in parts)),
     )

@@ -33,6 +33,7 @@ from pool.services.gangs.opening import in_rank_order, ranks_open
 from pool.services.moves import locked, move
 from pool.services.series.arrays import turn_kept
 from pool.services.series.dependencies import dependencies_kept
+from pool.services.yielding.promises import promises_of_others
 
 USABLE_CARDS = frozenset({CardState.READY, CardState.PARTIAL})
 GIVEN = frozenset({SliceState.PLANNED, SliceState.CREATING, SliceState.READY, SliceState.CLEANING})
@@ -227,11 +228,10 @@ def _slices(ground: Ground, placed: Placed) -> list[Slice]:
 
 
 def _check_promises(ground: Ground) -> None:
-    """Room promised to another workload is not free, whoever asks."""
-    kept = Promise.objects.filter(
-        card__in=ground.cards, until__gt=now(), workload__state=WorkloadState.QUEUED
-    )
-    if kept.exclude(workload=ground.workload).exists():
+    """Room promised to another workload is not free, whoever asks. Work without a card minds the
+    rooms on nodes, other work those on cards."""
+    nodes = () if ground.cards else ground.nodes
+    if promises_of_others(workload=ground.workload, cards=ground.cards, nodes=nodes):
         raise Stale(workload=ground.workload.uid, why="the card is being made ready for another")
 
 
