@@ -123,10 +123,13 @@ def replay(jobs: Sequence[Job], shape: Shape) -> Iterator[Segment]:
 
 
 def _rules(shape: Shape, preemption: bool) -> Rules:
+    plain = shape.policy != "live"
     return Rules(
+        length_most_s=0.0 if plain else Rules().length_most_s,
+        heads=1 if plain else Rules().heads,
         backfill=shape.policy != "fifo",
-        shortest_first=shape.policy == "live",
-        preemption=preemption and shape.policy == "live",
+        shortest_first=not plain,
+        preemption=preemption and not plain,
         notice_s=shape.grace_s,
         placements_per_round=1,
         preempt_share_milli=1000,

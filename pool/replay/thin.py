@@ -59,7 +59,7 @@ class Thinner:
         return tuple(p.works[n] for n in sorted(set(numbers)) for p in piles if n in p.works)
 
     def candidates(self, now_s: float, rules: Rules, limit_s: float) -> tuple[Waiting, ...]:
-        """Who could start now: of each pile its oldest, and the next in slipping order.
+        """Who could start now: of each pile the first in rank, and the next in slipping order.
 
         That next one is looked for among all jobs and among those that end within `limit_s`,
         the time until the head starts.
@@ -67,9 +67,17 @@ class Thinner:
         found: dict[int, Waiting] = {}
         for pile in self.piles.values():
             rows = pile.rows(rules)
-            picks = {0, _next(rows, now_s, rules, np.inf), _next(rows, now_s, rules, limit_s)}
+            picks = {_next(rows, now_s, rules, np.inf), _next(rows, now_s, rules, limit_s)}
+            picks |= _first(rows, rules)
             found.update((pile.order[i].id, pile.order[i]) for i in picks if i >= 0)
         return tuple(found.values())
+
+
+def _first(rows: npt.NDArray[np.float64], rules: Rules) -> set[int]:
+    """The first in rank, as many as may hold planned starts."""
+    rank = rows[:, SUBMITTED] + np.minimum(rows[:, FORECAST], rules.length_most_s)
+    count = min(rules.heads, len(rank))
+    return set(np.argsort(rank, kind="stable")[:count].tolist())
 
 
 def _next(rows: npt.NDArray[np.float64], now_s: float, rules: Rules, limit_s: float) -> int:

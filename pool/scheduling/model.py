@@ -89,10 +89,11 @@ class Rules:
 
     `compute_tolerance_milli` is how far short a slice's compute may fall (requirement P10);
     `heavy_gb` is where heavy work begins; `preempt_share_milli` the cap of requirement S5;
-    `age_full_s` the wait after which age weighs as much as one step of priority; `slip_age_s`
-    the wait that halves a forecast when work slips in `shortest_first` (else it does by
-    arrival). `preemption` is for callers that carry evictions out: a winner counts on the room
-    that its victims leave.
+    `age_full_s` the wait after which age weighs as much as one step of priority. Work counts as
+    if it had come later by its forecast, by `length_most_s` at the most; `heads` planned starts
+    are held in each partition. `slip_age_s` is the wait that halves a forecast when work slips in
+    `shortest_first` (else it does by arrival). `preemption` is for callers that carry evictions
+    out: a winner counts on the room that its victims leave.
     """
 
     compute_tolerance_milli: int = 20
@@ -100,6 +101,8 @@ class Rules:
     preempt_share_milli: int = 200
     checkpoint_every_s: float = 1800.0
     age_full_s: float = 86_400.0
+    length_most_s: float = 100_000.0
+    heads: int = 4
     slip_age_s: float = 604_800.0
     backfill: bool = True
     shortest_first: bool = True

@@ -36,7 +36,8 @@ class Rank:
     """Why a workload stands where it does.
 
     `band` first; then the fair `share` its tenants have used (less is better), outermost tenant
-    first; then inside the project `score` = class + priority + age (more is better).
+    first; then inside the project `score` = class + priority + age + length (more is better).
+    `length_points` are below zero: long work counts as if it had come later.
     """
 
     band: int
@@ -44,10 +45,11 @@ class Rank:
     class_points: float
     priority_points: float
     age_points: float
+    length_points: float
 
     @property
     def score(self) -> float:
-        return self.class_points + self.priority_points + self.age_points
+        return self.class_points + self.priority_points + self.age_points + self.length_points
 
     @property
     def parts(self) -> tuple[tuple[str, float], ...]:
@@ -58,13 +60,18 @@ class Rank:
             ("class", self.class_points),
             ("priority", self.priority_points),
             ("age", round(self.age_points, 4)),
+            ("length", round(self.length_points, 4)),
         )
 
 
-def score_parts(work: Waiting, now_s: float, rules: Rules) -> tuple[float, float, float]:
-    """Class, priority and age as points; a step of class weighs a thousand steps of priority."""
+def score_parts(work: Waiting, now_s: float, rules: Rules) -> tuple[float, float, float, float]:
+    """Class, priority, age and length as points; a step of class weighs a thousand of priority.
+
+    Age and length are counted in the same seconds, so that two that wait never change places.
+    """
     age = max(0.0, now_s - work.submitted_s) / rules.age_full_s
-    return (1000.0 * CLASS_RANK[work.priority_class], float(work.priority), age)
+    length = min(forecast_s(work, rules), rules.length_most_s) / rules.age_full_s
+    return (1000.0 * CLASS_RANK[work.priority_class], float(work.priority), age, -length)
 
 
 def band_of(board: Board, work: Waiting) -> int:

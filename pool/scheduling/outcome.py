@@ -132,8 +132,8 @@ class Explanation:
     (nodes for CPU-only work) each filter removed, in filter order; `candidates` how many there
     were to begin with; `position` is its place in the queue from 1. `starts_s` is the planned
     start where one is held; `starts_p50_s` and `starts_p90_s` are when it starts in half and in
-    nine tenths of cases, where that was worked out. `rank` is why it stands where it does: the band, the share its tenants have
-    used, and the points of class, priority and age.
+    nine tenths of cases, where that was worked out. `rank` is why it stands where it does: the
+    band, the share its tenants have used, and the points of class, priority, age and length.
     """
 
     workload: int

@@ -1,5 +1,6 @@
 """One round: a snapshot goes in, a plan comes out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pool.scheduling.backfill import (
@@ -34,7 +35,10 @@ from pool.scheduling.take import take
 
 @dataclass(slots=True)
 class Round:
-    """What a round has decided so far. `failed` are the shapes that found no place."""
+    """What a round has decided so far. `failed` are the shapes that found no place.
+
+    `guard` is the board without what the heads need; the board itself while there is no head.
+    """
 
     board: Board
     guard: Board
@@ -48,6 +52,16 @@ class Round:
     @property
     def full(self) -> bool:
         return len(self.placed) >= self.board.snapshot.rules.placements_per_round
+
+    def before(self, work: Waiting) -> list[Head]:
+        """The heads that want the same partitions, first one first."""
+        return [h for h in self.heads if set(h.work.partitions) & set(work.partitions)]
+
+    def add(self, head: Head) -> None:
+        """Keep what the head needs out of everybody's reach who would make it late."""
+        self.heads.append(head)
+        if self.board.snapshot.rules.backfill:
+            self.guard = guarded(self.guard, [head])
 
 
 def plan(snapshot: Snapshot) -> Plan:
@@ -65,8 +79,6 @@ def plan_board(board: Board, *, tell: bool = True) -> Plan:
     behind = [entry for entry in queue if not _start_or_block(decided, entry[0])]
     rules, now = board.snapshot.rules, board.snapshot.now_s
     behind.sort(key=lambda e: (e[1].band, -_class(e[0]), slip_order(e[0], now, rules)))
-    if behind and rules.backfill:
-        decided.guard = guarded(board, decided.heads)
     for work, _ in behind:
         if rules.backfill:
             _slip_in(decided, work)
@@ -80,7 +92,10 @@ def _class(work: Waiting) -> int:
 
 
 def _start_or_block(decided: Round, work: Waiting) -> bool:
-    """Start the work, or say why not; false when it stands behind a head and may only slip in."""
+    """Start the work, or say why not; false when it stands behind the heads and may only slip in.
+
+    The first few that must wait hold a planned start each; none is made late by a later one.
+    """
     board = decided.board
     if decided.full:
         decided.waits[work.id] = _waits(work, Reason.ROUND_FULL, Level.ORDER)
@@ -88,24 +103,38 @@ def _start_or_block(decided: Round, work: Waiting) -> bool:
     if work.held_back or work.not_before_s > board.snapshot.now_s:
         decided.waits[work.id] = explain(board, work)
         return True
-    if any(set(head.work.partitions) & set(work.partitions) for head in decided.heads):
+    before = decided.before(work)
+    if before and not _may_hold(decided, before):
         return False
-    if _start(decided, board, work):
+    if _start(decided, _room(decided, work), work, backfilled=bool(before)):
         return True
-    told = explain(board, work) if decided.tell else None
-    busy = told is None or told.level is Level.BUSY
-    head = _head_for(decided, work) if busy and needs_head(work) else None
+    told = explain(board, work, before[0].start if before else None) if decided.tell else None
+    waits = told is None or told.level in (Level.BUSY, Level.ORDER)
+    head = _head_for(decided, work) if waits and needs_head(work) else None
     if head is not None:
-        decided.heads.append(head)
+        decided.add(head)
     if told is not None:
         starts_s = None if head is None else head.start.at_s
         decided.waits[work.id] = replace(told, starts_s=starts_s)
     return True
 
 
+def _may_hold(decided: Round, before: Sequence[Head]) -> bool:
+    """Whether one more planned start may be held; those whose room is being freed do not count."""
+    rules = decided.board.snapshot.rules
+    freed = {e.winner for e in decided.evictions}
+    freed |= {promise.workload for promise in decided.board.snapshot.promises}
+    return rules.backfill and sum(h.work.id not in freed for h in before) < rules.heads
+
+
+def _room(decided: Round, work: Waiting) -> Board:
+    """Where the work may start without making a head late: anywhere when it ends before."""
+    return decided.board if ends_before(decided.board, work, decided.heads) else decided.guard
+
+
 def _head_for(decided: Round, work: Waiting) -> Head | None:
     """Room for the head: by others' leave if they must give way, else when running work ends."""
-    return _ousted(decided, decided.board, work) or plan_head(decided.board, work)
+    return _ousted(decided, decided.guard, work) or plan_head(decided.guard, work)
 
 
 def _ousted(decided: Round, room: Board, work: Waiting) -> Head | None:
@@ -120,16 +149,13 @@ def _ousted(decided: Round, room: Board, work: Waiting) -> Head | None:
 
 def _slip_in(decided: Round, work: Waiting) -> None:
     """Start work behind a head, where that cannot make the head late."""
-    short = ends_before(decided.board, work, decided.heads)
-    room = decided.board if short else decided.guard
-    if not decided.full and _start(decided, room, work, backfilled=True):
+    if not decided.full and _start(decided, _room(decided, work), work, backfilled=True):
         return
-    first = decided.heads[0]
+    first = decided.before(work)[0]
     if _class(work) >= _class(first.work):
         head = _ousted(decided, decided.guard, work)
         if head is not None:
-            decided.heads.append(head)
-            decided.guard = guarded(decided.guard, [head])
+            decided.add(head)
     if decided.tell:
         decided.waits[work.id] = explain(decided.board, work, first.start)
 

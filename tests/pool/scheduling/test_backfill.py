@@ -55,7 +55,7 @@ def test_cpu_that_the_head_will_need_is_kept_for_it():
 
 def test_without_backfill_nobody_passes_the_head():
     world = _pool().rules(backfill=False)
-    assert _started(world.queue(whole(1, 4), whole(2, declared_s=5.0))) == []
+    assert _started(world.queue(whole(1, 4, declared_s=5.0), whole(2, declared_s=5.0))) == []
 
 
 def test_a_share_waits_for_the_first_end_that_makes_room():
@@ -80,7 +80,12 @@ def test_age_shortens_a_forecast_so_that_nobody_starves():
     assert slip_order(old, NOW, rules) < slip_order(young, NOW, rules)
 
 
-@settings(deadline=None, max_examples=30)
+def _later(job):
+    """When the job counts as having come: long work later than short work."""
+    return job.submit_s + min(job.declared_s, Rules().length_most_s)
+
+
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(0, 60), st.sampled_from([5, 20, 80]), st.sampled_from([1, 1, 2, 4])),
@@ -89,16 +94,32 @@ def test_age_shortens_a_forecast_so_that_nobody_starves():
     )
 )
 def test_with_exact_times_the_first_head_is_never_later_than_its_first_planned_start(told):
-    """The first job that must wait is the head; those behind it may pass but not delay it."""
+    """The best of those that wait first is the head; whoever ranks behind it never delays it."""
     jobs = [
         Job(i, float(at), float(length), float(length), cards)
         for i, (at, length, cards) in enumerate(sorted(told))
     ]
     shape = Shape(nodes=1, cards=4)
     started = {s.number: s.start_s for s in replay(jobs, shape)}
-    head = next((job for job in jobs if started[job.number] > job.submit_s), None)
-    if head is None:
+    late = [job for job in jobs if started[job.number] > job.submit_s]
+    if not late:
         return
-    alone = [job for job in jobs if job.number <= head.number]
-    planned = {s.number: s.start_s for s in replay(alone, shape)}[head.number]
-    assert started[head.number] <= planned
+    head = min(late, key=lambda job: (job.submit_s, _later(job), job.number))
+    mine = (_later(head), head.submit_s, head.number)
+    behind = [j for j in jobs if (_later(j), j.submit_s, j.number) >= mine]
+    ahead = [j for j in jobs if j.submit_s <= head.submit_s and j not in behind]
+    before = [j for j in behind if j.submit_s < head.submit_s]
+    planned = {s.number: s.start_s for s in replay([*ahead, *before, head], shape)}
+    with_all = {s.number: s.start_s for s in replay([*ahead, *behind], shape)}
+    assert with_all[head.number] <= planned[head.number]
+
+
+def test_the_next_in_rank_hold_planned_starts_too_and_none_is_made_late():
+    world = _pool().node("n2").card("A30", count=4, modes=("whole",)).busy(4, ends=900, first=910)
+    heads = (whole(1, 4, declared_s=100.0), whole(2, 4, declared_s=200.0))
+    made = plan(world.queue(*heads, whole(3, declared_s=800.0)).made)
+    assert [(s.workload, s.at_s - NOW) for s in made.starts] == [(1, 600), (2, 900)]
+    assert made.placed == ()
+    only = plan(world.rules(heads=1).queue(*heads, whole(3, declared_s=500.0)).made)
+    assert [s.workload for s in only.starts] == [1]
+    assert [p.workload for p in only.placed] == [3]

@@ -70,6 +70,6 @@ def test_a_node_that_failed_it_before_is_a_rule():
 
 def test_standing_behind_the_head_is_told_as_order():
     world = snapshot().node("n1").card("A30", count=2, modes=("whole",)).busy(1, ends=600)
-    made = plan(world.queue(whole(1, 2), whole(2, declared_s=9000.0)).made)
+    made = plan(world.queue(whole(1, 2, declared_s=60.0), whole(2, declared_s=9000.0)).made)
     assert (made.waits[2].reason, made.waits[2].level) == (Reason.BEHIND, Level.ORDER)
     assert (made.waits[1].position, made.waits[2].position) == (1, 2)

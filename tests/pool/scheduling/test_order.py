@@ -1,5 +1,8 @@
 """Who is next, and why: bands, fair share level by level, class and age inside a project."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from pool.scheduling.board import build
 from pool.scheduling.model import TenantShare
 from pool.scheduling.order import BORROWED, CRITICAL, ENTITLED, SCAVENGER, ranked
@@ -70,6 +73,44 @@ def test_inside_a_project_class_then_priority_then_age():
 
 
 def test_a_rank_is_the_sum_of_the_parts_it_shows():
-    rank = _ranks(_pool().queue(whole(1, priority="high", submitted_s=NOW - 86_400)))[1]
-    assert (rank.class_points, rank.priority_points, rank.age_points) == (3000.0, 0.0, 1.0)
-    assert rank.score == 3001.0
+    told = whole(1, priority="high", declared_s=43_200.0, submitted_s=NOW - 86_400)
+    rank = _ranks(_pool().queue(told))[1]
+    parts = dict(rank.parts)
+    assert (parts["class"], parts["priority"]) == (3000.0, 0.0)
+    assert (parts["age"], parts["length"]) == (1.0, -0.5)
+    assert rank.score == sum(parts[name] for name in ("class", "priority", "age", "length"))
+
+
+def test_long_work_counts_as_if_it_had_come_later_but_no_more_than_the_rule_says():
+    day = 86_400.0
+    world = _pool().queue(
+        whole(1, declared_s=30 * day, submitted_s=NOW - 2 * day),
+        whole(2, declared_s=1000.0, submitted_s=NOW - day),
+        whole(3, declared_s=1000.0, submitted_s=NOW),
+    )
+    assert _order(world) == [2, 1, 3]
+
+
+def test_an_owner_who_overruns_counts_with_what_the_work_will_take():
+    world = _pool().queue(
+        whole(1, declared_s=100.0, p90_ratio=3.0), whole(2, declared_s=200.0, p90_ratio=0.5)
+    )
+    assert _order(world) == [2, 1]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 300_000), st.one_of(st.none(), st.integers(1, 300_000))),
+        min_size=2,
+        max_size=8,
+    ),
+    st.integers(0, 1_000_000),
+)
+def test_two_that_wait_never_change_places(told, later):
+    """Age and length are counted in the same seconds: time alone lets nobody be overtaken."""
+    queue = [
+        whole(i, submitted_s=NOW - age, declared_s=None if length is None else float(length))
+        for i, (age, length) in enumerate(told)
+    ]
+    world = _pool().queue(*queue)
+    assert _order(world) == _order(world.have(now_s=NOW + later))

@@ -76,7 +76,7 @@ def test_a_share_ends_and_the_one_that_waits_takes_its_room():
 def test_a_large_job_keeps_its_place_while_a_small_one_starts_elsewhere():
     world = snapshot().node("n1").card("A100-80GB", count=8).busy(4, ends=3600)
     world = world.node("n2").card("A100-80GB", count=4).busy(3, ends=3600, first=950)
-    made = _planned(world.queue(whole(1, 5, declared_s=7200.0), whole(2, 1, declared_s=600.0)))
+    made = _planned(world.queue(whole(1, 5, declared_s=300.0), whole(2, 1, declared_s=600.0)))
     assert [p.workload for p in made.placed] == [2]
     assert _placed(made, 2).hosts[0].node == 2
     told = made.waits[1]

@@ -24,7 +24,7 @@ def test_fewer_cards_are_suggested_as_many_as_there_are():
 
 def test_a_shorter_time_that_slips_in_is_suggested():
     world = snapshot().node("n1").card("A30", count=2, modes=("whole",)).busy(1, ends=600)
-    world = world.queue(whole(1, 2), whole(2, declared_s=9000.0))
+    world = world.queue(whole(1, 2, declared_s=60.0), whole(2, declared_s=9000.0))
     assert _offered(world, 2) == {Change.SHORTER: 600}
 
 
