@@ -1,7 +1,8 @@
 """How well it goes here: the capacity that a start would make useless for the recent demand.
 
-After the fragmentation gradient of the FGD paper (Weng et al., ATC 2023), with two changes: what a
-node's CPU and memory cannot serve counts as useless too, and scarce kinds of demand weigh more.
+After the fragmentation gradient of the FGD paper (Weng et al., ATC 2023), with three changes: what
+a node's CPU and memory cannot carry counts as useless too, demand that few cards could serve weighs
+more, and so does demand for small shares, since nothing else ever fills a leftover.
 """
 
 from dataclasses import dataclass, field
@@ -19,8 +20,17 @@ from pool.scheduling.stock import NEVER
 
 Floats = npt.NDArray[np.float32]
 
-SCARCITY = 0.3
+SCARCITY = 0.5
 """How much more a demand weighs that fewer cards could serve: its weight over capacity to this."""
+
+SMALLNESS = 2.0
+"""How much more a small share weighs: its weight over its part of a card to this."""
+
+WHOLE_WEIGHT = 0.5
+"""What a demand for one whole card weighs: any untouched card serves it, so no leftover matters."""
+
+HOST_PACE = 0.9
+"""How much of the average demand's CPU and memory a free card must find on its node to count."""
 
 CHUNK = 512
 """States judged at once; bounds the memory of one step."""
@@ -28,7 +38,10 @@ CHUNK = 512
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """The recent demand as arrays. `milli` is one part's share by kind of card, 0 where barred."""
+    """The recent demand as arrays. `milli` is one part's share by kind of card, 0 where barred.
+
+    `pace` is the CPU and the memory that a thousandth of a card draws on the average.
+    """
 
     cpu: Floats
     memory: Floats
@@ -36,6 +49,7 @@ class Mix:
     whole: npt.NDArray[np.bool_]
     milli: Floats
     weight: Floats
+    pace: tuple[float, float]
 
 
 @dataclass(slots=True)
@@ -83,19 +97,27 @@ def _slots(board: Board) -> tuple[Ints, Ints]:
 def _mix(board: Board) -> Mix:
     demands = sorted(board.snapshot.demand, key=lambda d: repr(d.need))
     milli = np.array([_milli(board, demand) for demand in demands], dtype=np.float32)
-    weight = np.array([demand.weight for demand in demands], dtype=np.float32)
-    mix = Mix(
-        cpu=np.array([d.need.cpu_milli for d in demands], dtype=np.float32),
-        memory=np.array([d.need.host_memory_mib for d in demands], dtype=np.float32),
-        parts=np.array([d.need.parts for d in demands], dtype=np.float32),
-        whole=np.array([d.need.whole for d in demands], dtype=np.bool_),
+    seen = np.array([demand.weight for demand in demands], dtype=np.float64)
+    parts = np.array([d.need.parts for d in demands], dtype=np.float32)
+    whole = np.array([d.need.whole for d in demands], dtype=np.bool_)
+    cpu = np.array([d.need.cpu_milli for d in demands], dtype=np.float32)
+    memory = np.array([d.need.host_memory_mib for d in demands], dtype=np.float32)
+    capacity = _capacity(board, milli)
+    size = _mean_size(board, milli)
+    drawn = np.maximum((seen * parts * size).sum(), 1.0) / HOST_PACE
+    on_cards = np.where(parts > 0, seen, 0.0)
+    weight = seen * np.where(parts > 0, (1.0 + capacity) ** -SCARCITY, 1.0)
+    weight *= np.where((parts > 0) & ~whole, np.maximum(size / FULL, 1e-3) ** -SMALLNESS, 1.0)
+    weight *= np.where((parts == 1) & whole, WHOLE_WEIGHT, 1.0)
+    return Mix(
+        cpu=cpu,
+        memory=memory,
+        parts=parts,
+        whole=whole,
         milli=milli,
-        weight=weight,
+        weight=(weight / (weight.sum() or 1.0)).astype(np.float32),
+        pace=(float((on_cards * cpu).sum() / drawn), float((on_cards * memory).sum() / drawn)),
     )
-    scarce = np.where(mix.parts > 0, (1.0 + _capacity(board, mix)) ** -SCARCITY, 1.0)
-    common = (weight * scarce).sum() or 1.0
-    mix.weight[:] = weight * scarce / common
-    return mix
 
 
 def _milli(board: Board, demand: Demand) -> list[int]:
@@ -118,12 +140,20 @@ def share_milli(granted: Grant, card_mib: int) -> int:
     return max(granted.compute_milli, -(-granted.memory_mib * FULL // card_mib))
 
 
-def _capacity(board: Board, mix: Mix) -> npt.NDArray[np.float64]:
+def _capacity(board: Board, milli: Floats) -> npt.NDArray[np.float64]:
     """How many cards' worth of each demand the empty pool could serve, alone."""
     sizes = np.bincount(board.cards.kind, minlength=len(board.kinds))
-    each = np.where(mix.milli > 0, np.floor(FULL / np.maximum(mix.milli, 1)) * mix.milli, 0.0)
+    each = np.where(milli > 0, np.floor(FULL / np.maximum(milli, 1)) * milli, 0.0)
     total: npt.NDArray[np.float64] = (each * sizes).sum(axis=1) / FULL
     return total
+
+
+def _mean_size(board: Board, milli: Floats) -> npt.NDArray[np.float64]:
+    """One part of each demand, in thousandths, on the average card that could serve it."""
+    sizes = np.bincount(board.cards.kind, minlength=len(board.kinds)).astype(np.float64)
+    able = (milli > 0) * sizes
+    mean: npt.NDArray[np.float64] = (milli * able).sum(axis=1) / np.maximum(able.sum(axis=1), 1.0)
+    return mean
 
 
 def free_milli(board: Board, rows: Ints) -> Floats:
@@ -160,11 +190,9 @@ def _useless(mix: Mix, cpu: Floats, memory: Floats, free: Floats, kind: Ints) ->
     usable = (fits * free[:, None, :]).sum(axis=2)
     counts = fits.sum(axis=2)
     enough = counts >= np.where(mix.whole, mix.parts, 1)
-    one = asked.max(axis=2, initial=0) * mix.parts
-    by_cpu = cpu[:, None] / np.maximum(mix.cpu, 1e-3)
-    by_memory = memory[:, None] / np.maximum(mix.memory, 1e-3)
-    times = np.minimum(by_cpu, by_memory)
-    served = np.where(enough & (times >= 1), np.minimum(usable, times * one), 0)
+    able = (cpu[:, None] >= mix.cpu) & (memory[:, None] >= mix.memory)
+    carried = np.minimum(cpu / max(mix.pace[0], 1e-6), memory / max(mix.pace[1], 1e-6))
+    served = np.where(enough & able, np.minimum(usable, carried[:, None]), 0)
     total: Floats = free.sum(axis=1)[:, None] - np.where(mix.parts > 0, served, 0)
     weighed: Floats = (total * mix.weight).sum(axis=1)
     return weighed
@@ -238,7 +266,8 @@ def _judge(
     cpu = (board.nodes.cpu[nodes] - share.cpu_milli).astype(np.float32)
     memory = (board.nodes.memory[nodes] - share.memory_mib).astype(np.float32)
     after = useless(table.mix, cpu, memory, free, _node_kind(board, table, nodes))
-    known.delta[places] = np.round(after.astype(np.float64) - _before(board, table)[nodes], 3)
+    change = after.astype(np.float64) - _before(board, table)[nodes]
+    known.delta[places] = np.round(change, 1)
     known.stamp[places] = board.nodes.stamp[nodes]
 
 
