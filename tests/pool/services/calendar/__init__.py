@@ -1,0 +1,1 @@
+"""Tests of maintenance, reservations, licence seats and policies."""
