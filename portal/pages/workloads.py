@@ -24,7 +24,7 @@ from portal.access.guards import guard, may
 from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
-from portal.pages.series import usage_series
+from portal.pages.curves import usage_series
 
 
 @page("GET")
