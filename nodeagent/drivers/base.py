@@ -97,6 +97,15 @@ class Driver(Protocol):
             Busy, Lost
         """
 
+    def environment(self, uid: str) -> dict[str, str]:
+        """What a job on this slice must be told beside its device: where its server is, limits."""
+
+    async def device_nodes(self, slices: tuple[FoundSlice, ...]) -> tuple[str, ...]:
+        """Files under /dev that a holder of these slices must be able to open; no others."""
+
+    async def free_mib(self, card: str) -> int | None:
+        """Memory of a card that nobody uses at this moment; None when it does not tell."""
+
     async def health(self) -> tuple[CardHealth, ...]:
         """How each card does."""
 

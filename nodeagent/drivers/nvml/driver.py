@@ -11,7 +11,7 @@ from nodeagent import clock
 from nodeagent.drivers import machine
 from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused
 from nodeagent.drivers.errors import CardErrors
-from nodeagent.drivers.nvml import mig, read
+from nodeagent.drivers.nvml import files, mig, read
 from nodeagent.drivers.nvml.carver import Carver
 from nodeagent.drivers.nvml.events import Events
 from nodeagent.drivers.nvml.meters import Meters, Part
@@ -197,6 +197,25 @@ class NvmlDriver:
         if share is None or sharing is None or share.card not in self._found.cards:
             return {}
         return sharing.environment(self._found.cards[share.card], uid, share)
+
+    async def device_nodes(self, slices: tuple[FoundSlice, ...]) -> tuple[str, ...]:
+        """The cards' own files; of an instance those of its capabilities as well."""
+        names: dict[str, None] = {}
+        for one in slices:
+            handle = self._found.handles.get(one.card)
+            if handle is None:
+                continue
+            minor = await self._ask(
+                one.card,
+                "minor",
+                lambda h=handle: pynvml.nvmlDeviceGetMinorNumber(h),  # type: ignore[misc]
+            )
+            numbers = {uid: number for number, uid in self._carver.numbers(one.card).items()}
+            instance = numbers.get(one.uid or "")
+            cut = one.mode == Mode.MIG and instance is not None
+            told = files.instance_files(minor, instance or 0) if cut else files.card_files(minor)
+            names |= dict.fromkeys(told)
+        return tuple(names)
 
     async def free_mib(self, card: str) -> int | None:
         """Memory of a card that nobody uses at this moment; None when it does not tell."""

@@ -147,6 +147,27 @@ class SimulatedDriver:
                 "clean", found.card, self._card(found.card).index, found.profile
             )
 
+    def environment(self, uid: str) -> dict[str, str]:
+        """Limits of a shared card, as MPS would be told them; there is no server behind them."""
+        found = self._slices.get(uid)
+        if found is None or found.mode != Mode.MPS:
+            return {}
+        share = max(self._compute.get(uid, 0) // 10, 1)
+        return {
+            "CUDA_MPS_PINNED_DEVICE_MEM_LIMIT": f"0={found.memory_mib}M",
+            "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": str(share),
+        }
+
+    async def device_nodes(self, slices: tuple[FoundSlice, ...]) -> tuple[str, ...]:
+        """None: there are no devices."""
+        return ()
+
+    async def free_mib(self, card: str) -> int | None:
+        """What the script says, else everything: nothing is kept from job to job."""
+        one = self._card(card)
+        said = self.faults.now().of_card(card, one.index).get("free_mib")
+        return one.memory_mib if said is None else int(said)
+
     async def health(self) -> tuple[CardHealth, ...]:
         """What the script says of each card; healthy when it says nothing."""
         return tuple(self._health(card) for card in self.node.cards)

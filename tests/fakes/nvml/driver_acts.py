@@ -17,6 +17,7 @@ from nodeagent.drivers.sharing.timeslice import TimeSlice
 from nodeagent.drivers.sharing.vgpu import Vgpu
 from nodeagent.execute import Executor
 from nodeagent.protocol.desired import Desired, WantedSlice
+from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import Mode
 from nodeagent.reconcile import Found, steps
 
@@ -25,24 +26,25 @@ PASSES = 200
 
 async def act(driver, name, *given):
     """One call; a refusal is its kind and its text."""
-    if name == "set_mode":
-        given = (given[0], Mode(given[1]))
-    if name == "create_slice":
-        given = (msgspec.convert(given[0], WantedSlice),)
-    if name == "converge":
-        return await converge(driver, *given)
-    if name == "script":
-        return script(*given)
-    if name == "rest":
-        return await asyncio.sleep(*given)
-    if name == "sample":
-        loads = [Load(**one | {"pids": frozenset(one["pids"])}) for one in given[0]]
-        given = (1.0, tuple(loads))
+    other = {"converge": lambda *g: converge(driver, *g), "script": script, "rest": asyncio.sleep}
     try:
-        came = getattr(driver, name)(*given)
+        call = other.get(name) or getattr(driver, name)
+        came = call(*TYPED[name](*given) if name in TYPED else given)
         return msgspec.to_builtins(await came if asyncio.iscoroutine(came) else came)
     except DriverError as failure:
         return {"no": type(failure).__name__, "why": str(failure)}
+
+
+TYPED = {
+    "set_mode": lambda card, mode: (card, Mode(mode)),
+    "create_slice": lambda one: (msgspec.convert(one, WantedSlice),),
+    "device_nodes": lambda rows: (tuple(msgspec.convert(row, FoundSlice) for row in rows),),
+    "sample": lambda loads: (
+        1.0,
+        tuple(Load(**one | {"pids": frozenset(one["pids"])}) for one in loads),
+    ),
+}
+"""What a call takes, made from plain JSON."""
 
 
 async def converge(driver, wanted):

@@ -219,3 +219,10 @@ int nvmlDeviceGetProcessUtilization(Device device, ProcessUse *rows, unsigned *c
     *count = found;
     return !found ? NOT_FOUND : fits ? OK : INSUFFICIENT_SIZE;
 }
+
+int nvmlDeviceGetMinorNumber(Device device, unsigned *minor)
+{
+    SAID_BY(device);
+    *minor = device->card;
+    return OK;
+}
