@@ -100,7 +100,18 @@ def card_facts(uuid, label="A100-80GB", index=0, modes=None):
     )
 
 
-def hello(name, cards, *, boot="boot-1", fenced=True, cpu=64_000, observe=False, sent_at=None):
+def hello(
+    name,
+    cards,
+    *,
+    boot="boot-1",
+    fenced=True,
+    cpu=64_000,
+    observe=False,
+    sent_at=None,
+    address="",
+    labels=None,
+):
     return Hello(
         protocol=1,
         agent="1.0",
@@ -118,6 +129,8 @@ def hello(name, cards, *, boot="boot-1", fenced=True, cpu=64_000, observe=False,
         ),
         cards=tuple(cards),
         observe=observe,
+        address=address,
+        labels=labels or {},
     )
 
 

@@ -9,7 +9,7 @@ from pool.clock import now
 from pool.cycle.commit import words
 from pool.cycle.demand import waiting_of
 from pool.cycle.snapshot import take
-from pool.cycle.waiting import BOUND, UNSENT
+from pool.cycle.waiting import BOUND
 from pool.errors import HelpsNoMore, Stale
 from pool.events import Actor
 from pool.lifecycle.workloads import WorkloadState
@@ -37,7 +37,7 @@ def change_apply(*, workload: Workload, change: str, amount: int | None, actor: 
     """
     _between_rounds()
     row = _waiting(workload)
-    barred = UNSENT | (BOUND if row.lease_id is not None else frozenset())
+    barred = BOUND if row.lease_id is not None else frozenset()
     if change in barred:
         raise HelpsNoMore(why="barred")
     after = workload_as_changed(workload=copy(row), change=change, amount=amount or 0)

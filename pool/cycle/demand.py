@@ -23,7 +23,7 @@ from pool.models.placements import Placement, Promise
 from pool.models.quotas import Quota as QuotaRow
 from pool.models.workloads import Workload
 from pool.models.yielding import YieldOrder
-from pool.rules.gangs import GANG_TOPOLOGIES, gang_runner
+from pool.rules.gangs import GANG_TOPOLOGIES
 from pool.rules.needs import from_mapping
 from pool.rules.problems import Problems
 from pool.scheduling import claims
@@ -127,7 +127,7 @@ def claim(row: Workload) -> claims.Need:
         cpu_milli=row.cpu_milli,
         host_memory_mib=row.ram_mib,
         disk_mib=row.disk_mib,
-        runner=gang_runner(row.runner) if need.topology in GANG_TOPOLOGIES else row.runner,
+        runner=claims.gang_runner(row.runner) if need.topology in GANG_TOPOLOGIES else row.runner,
     )
 
 

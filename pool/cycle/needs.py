@@ -18,6 +18,7 @@ def claim_of(
     """The planner's need; the defaults are for all parts together where the need names none."""
     return claims.Need(
         parts=need.parts,
+        nodes=need.nodes,
         whole=need.whole,
         memory_gb=need.memory_gb,
         memory_mib=need.memory_mib,

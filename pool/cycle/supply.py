@@ -17,6 +17,7 @@ from pool.lifecycle.nodes import NodeState as NodeBook
 from pool.lifecycle.slices import SliceState as SliceBook
 from pool.models.nodes import Node
 from pool.models.partitions import Partition
+from pool.scheduling.claims import gang_runner
 from pool.scheduling.model import (
     CardState,
     Ceiling,
@@ -261,9 +262,15 @@ def _node(row: Node, used: list[int], trust: str | None, homes: set[int]) -> Nod
         arch=str(row.host.get("arch", "")),
         labels=frozenset(f"{key}={value}" for key, value in row.labels.items()),
         storage=frozenset(row.host.get("mounts", ())),
-        runners=frozenset(row.host.get("runners", ("process",))),
+        runners=_runners(row),
         identity=row.identity,
         fence=row.fence,
         trust=trust,
         offered=row.state == NodeBook.READY and not row.observe,
     )
+
+
+def _runners(row: Node) -> frozenset[str]:
+    """How work can be run there; an agent that names an address runs ranks of gangs as well."""
+    alone = frozenset(row.host.get("runners", ("process",)))
+    return alone | {gang_runner(one) for one in alone} if row.host.get("address") else alone

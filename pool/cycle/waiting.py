@@ -6,6 +6,7 @@ from typing import Any
 from pool.clock import now
 from pool.cycle.commit import words
 from pool.cycle.snapshot import take
+from pool.lifecycle.workloads import WorkloadState
 from pool.models.workloads import Workload
 from pool.scheduling.model import Plan, Reason, Snapshot
 from pool.scheduling.plan import plan
@@ -21,10 +22,7 @@ UNITS = {
 }
 """What the number of a change counts; CPU and RAM are for all parts together."""
 
-UNSENT = frozenset({Change.ACROSS_NODES})
-"""Work runs on one node today: what nobody can submit is not offered."""
-
-BOUND = frozenset({Change.OTHER_MODEL, Change.OTHER_MODE})
+BOUND = frozenset({Change.OTHER_MODEL, Change.OTHER_MODE, Change.ACROSS_NODES})
 """Work on a lease gets what the lease is for: it may ask for less, not for something else."""
 
 EACH = 6
@@ -32,6 +30,9 @@ EACH = 6
 
 NO_CHANGE_HELPS = frozenset({Reason.HELD_BACK, Reason.ROUND_FULL})
 """What waits for these does not wait for room."""
+
+NO_TURN = frozenset({"after", "array", "array_held"})
+"""Why queued work is not looked at, in the words of `turns.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +65,25 @@ def waiting_explain(*, workload: Workload, seen: Look | None = None) -> Waits:
     seen = seen or look()
     why = seen.made.waits.get(workload.pk)
     if why is None:
-        return Waits()
+        return Waits(_without_a_turn(seen, workload))
     if why.reason in NO_CHANGE_HELPS:
         return Waits(words(why))
     return Waits(words(why), _changes(seen.snapshot, seen.made, workload))
 
 
+def _without_a_turn(seen: Look, workload: Workload) -> dict[str, Any] | None:
+    """Work that no round looks at: it waits for other work, or for its turn in its array."""
+    if any(one.id == workload.pk for one in seen.snapshot.waiting):
+        return None
+    rows = Workload.objects.filter(pk=workload.pk, state=WorkloadState.QUEUED)
+    found: dict[str, Any] | None = rows.values_list("waits", flat=True).first()
+    return found if found and found.get("reason") in NO_TURN else None
+
+
 def _changes(snapshot: Snapshot, made: Plan, workload: Workload) -> tuple[dict[str, Any], ...]:
     """Each change with its number and unit, None where it has none."""
     work = next(one for one in snapshot.waiting if one.id == workload.pk)
-    barred = UNSENT | (BOUND if workload.lease_id is not None else frozenset())
+    barred = BOUND if workload.lease_id is not None else frozenset()
     found = suggest(snapshot, work, made, barred=barred, each=EACH)
     return tuple(
         {

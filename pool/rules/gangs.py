@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from nodeagent.protocol.vocabulary import ExitReason
 
+GANG_TOPOLOGIES = frozenset({"network", "whole_nodes", "spread", "anywhere"})
+"""Needs that may lie on several nodes; told of their gang even where one node is enough."""
+
 ORDERED = frozenset(
     {
         ExitReason.RANK_DIED,

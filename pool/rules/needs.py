@@ -8,14 +8,18 @@ from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
 from pool.rules.problems import Problem, Problems
 from pool.rules.problems import marked as _
 
-TOPOLOGIES = ("node", "linked", "network", "whole_nodes", "spread")
-"""How the parts must lie: together on a node, by NVLink, in one network, alone, or apart."""
+TOPOLOGIES = ("node", "linked", "network", "whole_nodes", "spread", "anywhere")
+"""How the parts must lie: on one node, linked, in one network, on whole nodes, apart, anyhow."""
+
+SEVERAL = ("network", "whole_nodes", "anywhere")
+"""Topologies that let work say on how many nodes it lies."""
 
 SIZES = ("whole", "memory_gb", "memory_mib", "compute_milli", "share_milli", "profile")
 """The ways to say how big one part is; memory and compute may stand together, nothing else."""
 
 _MOST = {
     "parts": 1024,
+    "nodes": 128,
     "memory_gb": 1024,
     "memory_mib": 4_194_304,
     "compute_milli": 1000,
@@ -25,7 +29,7 @@ _MOST = {
     "ram_mib": 67_108_864,
     "disk_mib": 1_073_741_824,
 }
-_LEAST = {"parts": 0, "min_size_gb": 0, "cpu_milli": 0, "ram_mib": 0, "disk_mib": 0}
+_LEAST = {"parts": 0, "nodes": 0, "min_size_gb": 0, "cpu_milli": 0, "ram_mib": 0, "disk_mib": 0}
 _WORDS = {
     "vendors": frozenset(Vendor),
     "modes": frozenset(Mode),
@@ -54,9 +58,11 @@ class Need:
     GB are nominal, MiB usable and absolute; compute and share in thousandths of a card. CPU, RAM
     and disk are None where the node's own share per card is meant. `proportional`: compute is at
     least the memory's proportion (requirement P3: memory alone takes the greater of the two).
+    `nodes` is on how many nodes a gang lies, alike on each; 0 is as few as it fits on.
     """
 
     parts: int = 1
+    nodes: int = 0
     whole: bool = False
     memory_gb: int | None = None
     memory_mib: int | None = None
@@ -281,10 +287,16 @@ def _sizes_together(need: Need, said: list[str]) -> dict[str, Problem]:
 
 
 def _parts_together(need: Need) -> dict[str, Problem]:
-    if not need.whole and need.topology in ("linked", "network", "whole_nodes"):
+    if not need.whole and need.topology in ("linked", *SEVERAL):
         return {"topology": Problem(_("Cards that work together must be whole cards."))}
     if need.whole and need.modes and Mode.WHOLE not in need.modes:
         return {"modes": Problem(_("A whole card cannot be had by sharing one."))}
+    if need.nodes and need.topology not in SEVERAL:
+        words = {"known": ", ".join(SEVERAL)}
+        return {"topology": Problem(_("Work on several nodes is one of: %(known)s."), words)}
+    if need.nodes and need.parts % need.nodes:
+        words = {"parts": str(need.parts), "nodes": str(need.nodes)}
+        return {"nodes": Problem(_("%(parts)s cards cannot lie alike on %(nodes)s nodes."), words)}
     if need.topology == "spread" and need.parts == 1:
         return {"topology": Problem(_("One part alone cannot be spread."))}
     return {}

@@ -21,7 +21,7 @@ class Topology(StrEnum):
 
     NODE keeps all on one node, LINKED inside one NVLink domain of it, NETWORK lets a gang span
     nodes of one network domain, WHOLE_NODES takes nodes with nothing else on them, SPREAD puts
-    each part on another node.
+    each part on another node, ANYWHERE lets a gang span any nodes.
     """
 
     NODE = "node"
@@ -29,6 +29,7 @@ class Topology(StrEnum):
     NETWORK = "network"
     WHOLE_NODES = "whole_nodes"
     SPREAD = "spread"
+    ANYWHERE = "anywhere"
 
 
 class QuotaKind(StrEnum):
@@ -47,6 +48,11 @@ class Unit(StrEnum):
     DISK_MIB = "disk_mib"
 
 
+def gang_runner(runner: str) -> str:
+    """What a node must be able to do for a rank of a gang, beside running work in that way."""
+    return f"gang:{runner}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
     """What one workload needs: `parts` equal parts, plus CPU, RAM and disk for all together.
@@ -56,10 +62,12 @@ class Need:
     `share_milli` asks for the same share of both; `proportional` raises a soft share's compute to
     what its memory is in proportion. `parts` 0 means CPU only. Empty `vendors`,
     `labels`, `modes` and friends mean any; `modes` is in order of preference. `min_size_gb` is
-    the template's smallest slice (nominal).
+    the template's smallest slice (nominal). `nodes` is on how many nodes a gang lies, with the
+    same number of parts on each; 0 is as few as it fits on.
     """
 
     parts: int = 1
+    nodes: int = 0
     whole: bool = False
     memory_gb: int | None = None
     memory_mib: int | None = None

@@ -49,7 +49,9 @@ def host_share(need: Need, parts: int) -> HostShare:
 
 def least_parts_a_node(need: Need) -> int:
     """How many parts a node must carry at the least: all of them unless the work may span nodes."""
-    return need.parts if need.topology in (Topology.NODE, Topology.LINKED) else 1
+    if need.topology in (Topology.NODE, Topology.LINKED):
+        return need.parts
+    return need.parts // need.nodes if need.nodes else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.calendar import forecast_s
+from pool.scheduling.claims import gang_runner
 from pool.scheduling.model import Need, Plan, Snapshot, Topology, Waiting
 from pool.scheduling.plan import plan
 
@@ -87,8 +88,9 @@ def _changes(snapshot: Snapshot, work: Waiting, made: Plan) -> Tried:
         yield Change.OTHER_MODE, 0, _with(work, replace(need, modes=(*need.modes, Mode.MPS)))
     yield from _host(work)
     if need.topology in (Topology.NODE, Topology.LINKED) and need.whole and need.parts > 1:
-        spread = replace(need, topology=Topology.SPREAD)
-        yield Change.ACROSS_NODES, need.parts, _with(work, spread)
+        runner = gang_runner(need.runner)
+        across = replace(need, topology=Topology.NETWORK, runner=runner)
+        yield Change.ACROSS_NODES, need.parts, _with(work, across)
     yield from _smaller(work)
 
 
@@ -123,6 +125,7 @@ def _parts(need: Need, parts: int) -> Need:
     return replace(
         need,
         parts=parts,
+        nodes=0,
         cpu_milli=need.cpu_milli * parts // need.parts,
         host_memory_mib=need.host_memory_mib * parts // need.parts,
         disk_mib=need.disk_mib * parts // need.parts,

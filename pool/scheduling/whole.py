@@ -7,7 +7,8 @@ from math import comb
 
 import numpy as np
 
-from pool.scheduling.board import Board, Flags, Ints
+from pool.scheduling.board import Board, Flags, Ints, Times
+from pool.scheduling.calendar import forecast_s
 from pool.scheduling.fit import host_share
 from pool.scheduling.model import Policy, Topology, Waiting
 from pool.scheduling.score import fragments, node_deltas
@@ -53,7 +54,7 @@ def pick_whole(board: Board, work: Waiting, rows: Ints, policy: Policy) -> tuple
     topology = work.need.topology
     if topology is Topology.SPREAD:
         return _spread(board, work, cells, policy)
-    if topology in (Topology.NETWORK, Topology.WHOLE_NODES):
+    if topology in (Topology.NETWORK, Topology.WHOLE_NODES, Topology.ANYWHERE):
         return _across(board, work, cells, policy)
     return _inside(board, work, cells, policy)
 
@@ -81,16 +82,36 @@ def _domains(board: Board, members: Sequence[int], parts: int) -> list[list[int]
 
 
 def _ranked(board: Board, work: Waiting, cells: Cells, fine: Flags, policy: Policy) -> list[int]:
-    """Cells in order of liking: strong cards, least made useless, fullest node (or emptiest)."""
+    """Cells in order of liking: strong cards, least made useless, then fullest (or emptiest).
+
+    Where fragments count, a node whose work ends when this one does comes before a full one, so
+    that whole nodes come free together.
+    """
     strength = np.array([kind.strength for kind in board.kinds], dtype=np.int64)
     room = -cells.count if policy is Policy.SPREAD else cells.count
     table = fragments(board) if policy is Policy.FRAGMENTATION else None
     waste = np.zeros(len(cells.node))
     if table is not None:
         waste[fine] = node_deltas(board, table, work, cells.node[fine], cells.kind[fine])
-    order = np.lexsort((cells.node, cells.moves, room, waste, -strength[cells.kind]))
+    later = np.zeros(len(cells.node))
+    if policy is Policy.FRAGMENTATION and work.declared_s is not None:
+        later = _stretched(board, work, cells)
+    order = np.lexsort((cells.node, cells.moves, room, later, waste, -strength[cells.kind]))
     kept: list[int] = order[fine[order]].tolist()
     return kept
+
+
+def _stretched(board: Board, work: Waiting, cells: Cells) -> Times:
+    """By how many seconds each cell's node would be busy longer; an empty one comes last."""
+    cards = board.cards
+    nodes, first = np.unique(cards.node, return_index=True)
+    ends = np.full(len(board.nodes.states), -np.inf)
+    ends[nodes] = np.maximum.reduceat(cards.ends, first)
+    now = board.snapshot.now_s
+    until = now + forecast_s(work, board.snapshot.rules)
+    busy = ends[cells.node] > now
+    later: Times = np.where(busy, np.maximum(0.0, until - ends[cells.node]), np.inf)
+    return later
 
 
 def _spread(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[int, ...] | None:
@@ -102,8 +123,13 @@ def _spread(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[
 
 
 def _across(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[int, ...] | None:
-    """Try each kind and network domain by itself: nodes of one gang are alike and near."""
+    """Try each kind and network domain by itself: nodes of one gang are alike and near.
+
+    Work that may lie anywhere knows no domains.
+    """
     networks = board.nodes.network[cells.node]
+    if work.need.topology is Topology.ANYWHERE:
+        networks = np.zeros_like(networks)
     sizes = _sizes(board)
     for kind, network in sorted(set(zip(cells.kind.tolist(), networks.tolist(), strict=True))):
         here = (cells.kind == kind) & (networks == network)
@@ -125,14 +151,11 @@ def _sizes(board: Board) -> dict[tuple[int, int], int]:
 def _fill(
     board: Board, work: Waiting, cells: Cells, order: Sequence[int], cap: int
 ) -> tuple[int, ...] | None:
-    """Whole nodes first, then the remainder on the fullest node that has it."""
-    parts = work.need.parts
-    single = work.need.topology is Topology.NETWORK and parts <= cap
-    full, rest = (0, parts) if single else divmod(parts, cap)
+    """Alike on the nodes that were asked for; else whole nodes, then the fullest with the rest."""
     entire = work.need.topology is Topology.WHOLE_NODES
     chosen: list[int] = []
     used: set[int] = set()
-    for count, times in ((cap, full), (rest, 1 if rest else 0)):
+    for count, times in _shape(work, cap):
         least = cap if entire else count
         able = [i for i in order if cells.count[i] >= least and int(cells.node[i]) not in used]
         able = [i for i in able if _host_ok(board, work, int(cells.node[i]), count)]
@@ -142,6 +165,17 @@ def _fill(
             chosen += best_set(board, cells.members(i), count)
             used.add(int(cells.node[i]))
     return tuple(sorted(chosen))
+
+
+def _shape(work: Waiting, cap: int) -> tuple[tuple[int, int], ...]:
+    """So many cards on so many nodes each, for nodes with at most `cap` cards."""
+    need = work.need
+    if need.nodes:
+        return ((need.parts // need.nodes, need.nodes),)
+    if need.topology is not Topology.WHOLE_NODES and need.parts <= cap:
+        return ((need.parts, 1),)
+    full, rest = divmod(need.parts, cap)
+    return ((cap, full), (rest, 1 if rest else 0))
 
 
 def _host_ok(board: Board, work: Waiting, node: int, parts: int) -> bool:

@@ -1,6 +1,6 @@
 """What partitions really offer, and what a need becomes on each of their cards."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from pool.lifecycle.cards import CardState
 from pool.lifecycle.roles import QuotaUnit
 from pool.models.cards import Card
 from pool.models.partitions import Partition
-from pool.rules.needs import Need, isolated_enough
+from pool.rules.needs import SEVERAL, Need, isolated_enough
 from pool.rules.needs import partial as need_from
 from pool.rules.workloads import host_defaults
 
@@ -33,7 +33,7 @@ class PlacedOption:
     """An option with the partition in which it would run.
 
     `cards` is how many cards of this kind the partition has, `on_one_node` the most that one node
-    has of them, `sample` one of them.
+    has of them, `sample` one of them; `homes` has a network domain and a number for each node.
     """
 
     partition: Partition
@@ -41,6 +41,7 @@ class PlacedOption:
     cards: int
     on_one_node: int
     sample: Card
+    homes: tuple[tuple[str, int], ...] = ()
 
     def holds(self, need: Need) -> bool:
         """Whether so many parts could ever lie there together, with nothing else running."""
@@ -48,12 +49,29 @@ class PlacedOption:
             return False
         cards = self.on_one_node if need.topology in TOGETHER else self.cards
         if need.topology == "spread":
-            return need.parts <= self.cards
+            return need.parts <= (len(self.homes) or self.cards)
+        if need.whole and need.topology in SEVERAL:
+            return any(_lies(need, here) for here in _domains(need, self.homes))
         return need.parts <= cards * _per_card(self.option, self.sample)
 
     def micro(self, need: Need) -> int:
         """Card equivalents of all parts, in millionths."""
         return self.option.card_micro * need.parts
+
+
+def _domains(need: Need, homes: Iterable[tuple[str, int]]) -> list[list[int]]:
+    """Cards a node, by network domain; work that may lie anywhere knows none."""
+    found: dict[str, list[int]] = {}
+    for network, cards in homes:
+        found.setdefault("" if need.topology == "anywhere" else network, []).append(cards)
+    return list(found.values())
+
+
+def _lies(need: Need, nodes: Sequence[int]) -> bool:
+    """Whether so many cards could lie on these nodes: alike where their number is asked for."""
+    if need.nodes:
+        return sum(one >= need.parts // need.nodes for one in nodes) >= need.nodes
+    return need.parts <= sum(nodes)
 
 
 def card_facts(card: Card) -> CardFacts:
@@ -81,7 +99,8 @@ def options_for(
     by_id = {one.pk: one for one in partitions}
     asker = Asker(shares_trust=shares_trust, parts=asked.parts)
     found = []
-    for card, total, most in _kinds(by_id):
+    for card, homes in _kinds(by_id):
+        total, most = sum(n for _, n in homes), max(n for _, n in homes)
         facts = card_facts(card)
         if not _wanted(card, facts, asked):
             continue
@@ -89,7 +108,7 @@ def options_for(
         modes = modes_of(asked, unlimited_modes=unlimited_modes)
         offers = tuple(_offers(card, facts, chosen, asked, modes))
         options = recommend(ask_of(asked), offers, asker, chosen.tolerance_points * 10)
-        found += [PlacedOption(chosen, option, total, most, card) for option in options]
+        found += [PlacedOption(chosen, option, total, most, card, homes) for option in options]
     return sorted(found, key=_rank)
 
 
@@ -98,18 +117,19 @@ def _rank(one: PlacedOption) -> tuple[bool, float, int, int]:
     return (not option.usable, option.waste_percent, option.card_micro, one.partition.rank)
 
 
-def _kinds(partitions: Mapping[int, Partition]) -> list[tuple[Card, int, int]]:
-    """One card of each kind in each partition, how many there are, the most on one node."""
+def _kinds(
+    partitions: Mapping[int, Partition],
+) -> list[tuple[Card, tuple[tuple[str, int], ...]]]:
+    """One card of each kind in each partition; the network of each node with how many it has."""
     rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
     kinds = ("partition_id", "label")
-    per_node = rows.order_by().values(*kinds, "node").annotate(here=Count("pk"))
-    most: dict[tuple[int, str], tuple[int, int]] = {}
-    for row in per_node:
-        key = (row["partition_id"], row["label"])
-        total, best = most.get(key, (0, 0))
-        most[key] = (total + row["here"], max(best, row["here"]))
+    named = rows.order_by().values(*kinds, "node", "node__labels__network")
+    homes: dict[tuple[int, str], list[tuple[str, int]]] = {}
+    for row in named.annotate(here=Count("pk")):
+        network = str(row["node__labels__network"] or "")
+        homes.setdefault((row["partition_id"], row["label"]), []).append((network, row["here"]))
     samples = rows.select_related("node").order_by(*kinds, "pk").distinct(*kinds)
-    return [(one, *most[(one.partition_id or 0, one.label)]) for one in samples]
+    return [(one, tuple(homes[one.partition_id or 0, one.label])) for one in samples]
 
 
 def _wanted(card: Card, facts: CardFacts, need: Need) -> bool:

@@ -10,9 +10,7 @@ from pool.lifecycle.workloads import AttemptState
 from pool.models.nodes import Node
 from pool.models.ranks import Rank
 from pool.models.workloads import Attempt
-
-GANG_TOPOLOGIES = frozenset({"network", "whole_nodes", "spread", "anywhere"})
-"""Needs that may lie on several nodes; told of their gang even where one node is enough."""
+from pool.rules.gangs import GANG_TOPOLOGIES
 
 
 def part_on(node: Node) -> Q:

@@ -1,6 +1,6 @@
 """One plan through the checker, start by start."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -98,6 +98,9 @@ def _shape(books: Books, work: Waiting, placed: Placed) -> Faults:
         yield Fault("not_one_node", work.id)
     if topology is Topology.LINKED and len({card.domain for card in cards}) > 1:
         yield Fault("not_linked", work.id)
+    shares = set(Counter(nodes).values())
+    if work.need.nodes and (len(set(nodes)) != work.need.nodes or len(shares) != 1):
+        yield Fault("not_so_many_nodes", work.id)
     networks = {books.nodes[node].network for node in nodes}
     if topology in (Topology.NETWORK, Topology.WHOLE_NODES) and len(networks) > 1:
         yield Fault("not_one_network", work.id)

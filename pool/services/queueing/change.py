@@ -93,7 +93,7 @@ def _fewer(row: Workload, parts: int) -> None:
     now = int(row.need.get("parts", 1))
     fine = 0 < parts < now
     refuse({"amount": None if fine else Problem(_("It already asks for no more than that."))})
-    row.need = dict(row.need) | {"parts": parts}
+    row.need = {k: v for k, v in row.need.items() if k != "nodes"} | {"parts": parts}
     for column in HOST:
         setattr(row, column, getattr(row, column) * parts // now)
 
@@ -107,7 +107,7 @@ def _need(need: dict[str, Any], change: Change, amount: int) -> dict[str, Any]:
     if change is Change.OTHER_MODEL:
         return {name: value for name, value in need.items() if name != "labels"}
     if change is Change.ACROSS_NODES:
-        return need | {"topology": "spread"}
+        return need | {"topology": "network"}
     return need | {"modes": [*need.get("modes", []), Mode.MPS.value]}
 
 

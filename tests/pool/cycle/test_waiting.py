@@ -57,7 +57,14 @@ def test_another_model_is_offered_without_a_number_but_not_to_work_on_a_lease(po
     assert offered(bound) == {}
 
 
-def test_work_on_one_node_is_not_told_to_span_nodes_which_nobody_can_submit(pool):
+def test_work_on_one_node_may_span_nodes_whose_agents_can_meet(pool):
+    for number in range(2):
+        rows.node(address=f"10.0.0.{number + 1}")
+    work = rows.workload(need=WHOLE | {"parts": 2})
+    assert offered(work) == {"across_nodes": None, "fewer_cards": 1}
+
+
+def test_work_is_not_told_to_span_nodes_whose_agents_know_no_gangs(pool):
     for _ in range(2):
         rows.node()
     work = rows.workload(need=WHOLE | {"parts": 2})
