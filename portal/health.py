@@ -1,7 +1,5 @@
 """`/healthz`: is every part well? In detail for the machine itself or whoever has the token."""
 
-import hmac
-import ipaddress
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +17,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 from kombu.exceptions import KombuError
 
+from portal.access.watching import may_watch
 from portal.pulse import BEAT, alive
 
 QUEUES = ("rounds", "default", "metering")
@@ -34,7 +33,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
     parts = examined()
     well = all(part["ok"] for part in parts.values())
     body: dict[str, Any] = {"status": "ok" if well else "unwell"}
-    if _may_see_parts(request):
+    if may_watch(request):
         body["parts"] = parts
     return JsonResponse(body, status=200 if well else 503, headers={"Cache-Control": "no-store"})
 
@@ -134,16 +133,3 @@ def _background() -> dict[str, Part]:
         return {"workers": lost, "beat": lost}
     beat = seen.pop(BEAT)
     return {"workers": {"ok": all(seen.values()), "each": seen}, "beat": {"ok": beat}}
-
-
-def _may_see_parts(request: HttpRequest) -> bool:
-    """The machine itself, unless a proxy stands between; or whoever holds the token."""
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    token = settings.HEALTH_TOKEN
-    if token and hmac.compare_digest(given.encode(), token.encode()):
-        return True
-    try:
-        near = ipaddress.ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
-    except ValueError:
-        return False
-    return near and "X-Forwarded-For" not in request.headers

@@ -3,9 +3,11 @@
 from django.urls import URLPattern, URLResolver, include, path
 
 from portal.health import healthz
+from portal.metrics.views import metrics
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz, name="healthz"),
+    path("metrics", metrics, name="metrics"),
     path("api/", include("portal.api.urls")),
     path("gate/v1/", include("portal.gate.urls")),
     path("accounts/", include("allauth.urls")),

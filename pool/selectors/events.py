@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from pool.lifecycle.events import EventKind
+from pool.models.events import Event
 
 _AFTER = """
 SELECT epoch, xact, id, kind, subject FROM pool_event
@@ -67,3 +68,8 @@ def events_after(*, place: Place, kinds: Collection[EventKind], limit: int = 200
     wanted = tuple((EventKind(kind), subject) for *_, kind, subject in rows if kind in kinds)
     end = Place(*rows[-1][:3]) if rows else place
     return Page(wanted, end, len(rows) == limit, tuple(row[2] for row in rows))
+
+
+def event_newest() -> int:
+    """The number of the newest event that can be read; 0 in an empty log. One query."""
+    return Event.objects.order_by("-id").values_list("id", flat=True).first() or 0

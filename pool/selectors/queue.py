@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Case, Count, IntegerField, Q, QuerySet, TextField, Value, When
+from django.db.models import Case, Count, IntegerField, Min, Q, QuerySet, TextField, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 
@@ -14,6 +15,9 @@ from pool.selectors.workloads import workload_list
 
 CARVING = "carving"
 """The reason of work whose card is being cut: it is as good as started."""
+
+NEW = "new"
+"""What is asked for to see the work that no round has looked at yet."""
 
 UNPLACED = 2**30
 """The place of work that no round has looked at yet: behind all others."""
@@ -41,13 +45,30 @@ class Part:
     after: Cursor | None
 
 
-def queue_narrow(*, mine: bool, project: str, standing: Standing) -> Q:
-    """Which of the work that the person may read is asked for; all of it without a filter."""
+def queue_narrow(
+    *,
+    standing: Standing,
+    mine: bool = False,
+    project: str = "",
+    partition: str = "",
+    reason: str = "",
+) -> Q:
+    """Which of the work that the person may read is asked for; all of it without a filter.
+
+    `reason` is a word of the planner, or NEW for work that no round has looked at.
+    """
     wanted = standing.sees()
     if mine:
         wanted &= Q(owner=standing.user)
     if project:
         wanted &= Q(project__slug=project)
+    if partition:
+        inside = Workload.objects.filter(partitions__slug=partition, state=WorkloadState.QUEUED)
+        wanted &= Q(pk__in=inside.values("pk"))
+    if reason == NEW:
+        wanted &= Q(waits=None)
+    elif reason:
+        wanted &= Q(waits__reason=reason)
     return wanted
 
 
@@ -70,6 +91,12 @@ def queue_reasons(*, wanted: Q) -> list[tuple[str, int]]:
 def queue_length() -> int:
     """How much work waits in the whole pool."""
     return _queued().count()
+
+
+def queue_oldest() -> datetime | None:
+    """When the work joined the queue that waits longest; None where nothing waits."""
+    found: datetime | None = _queued().aggregate(oldest=Min("queued_at"))["oldest"]
+    return found
 
 
 def _queued() -> QuerySet[Workload]:

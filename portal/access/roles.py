@@ -12,6 +12,8 @@ class Verb(StrEnum):
     WORK_SUBMIT = "work.submit"
     WORK_STOP = "work.stop"
     WORK_STOP_ANY = "work.stop_any"
+    WORK_RANK = "work.rank"
+    QUEUE_STEER = "queue.steer"
     REQUEST_MAKE = "request.make"
     REQUEST_CHANGE_ANY = "request.change_any"
     REQUEST_DECIDE = "request.decide"
@@ -39,6 +41,7 @@ _VIEWER = frozenset({V.WORK_SEE, V.COST_SEE, V.QUOTA_SEE})
 _MEMBER = _VIEWER | {V.WORK_SUBMIT, V.WORK_STOP, V.REQUEST_MAKE}
 _LEAD = _MEMBER | {
     V.WORK_STOP_ANY,
+    V.WORK_RANK,
     V.REQUEST_CHANGE_ANY,
     V.REQUEST_DECIDE,
     V.LEASE_GIVE_BACK,

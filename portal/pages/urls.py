@@ -11,7 +11,6 @@ from portal.pages import (
     map,
     nodes,
     profile,
-    queue,
     quotas,
     requests,
     templates,
@@ -21,6 +20,7 @@ from portal.pages import (
     users,
     workloads,
 )
+from portal.pages.queueing import heads, item, listing, policy, waits
 
 urlpatterns = [
     path("", home.index, name="home"),
@@ -32,7 +32,23 @@ urlpatterns = [
     path("workloads/<str:uid>/stop/", workloads.stop, name="workload-stop"),
     path("workloads/<str:uid>/usage/", workloads.usage, name="workload-usage"),
     path("workloads/<str:uid>/log/", workloads.log, name="workload-log"),
-    path("queue/", queue.index, name="queue"),
+    path("queue/", listing.index, name="queue"),
+    path("queue/heads/", heads.heads, name="queue-heads"),
+    path("queue/policy/", policy.policy, name="queue-policy"),
+    path("queue/waits/", waits.waits, name="queue-waits"),
+    path("queue/target/", waits.target, name="queue-target"),
+    path("queue/projects/<slug:slug>/hold/", waits.hold, {"verb": "hold"}, name="queue-hold"),
+    path(
+        "queue/projects/<slug:slug>/release/",
+        waits.hold,
+        {"verb": "release"},
+        name="queue-release",
+    ),
+    path("queue/items/<str:uid>/", item.item, name="queue-item"),
+    path("queue/items/<str:uid>/change/", item.change, name="workload-change"),
+    path("queue/items/<str:uid>/rank/", item.rank, name="workload-rank"),
+    path("queue/items/<str:uid>/hold/", item.hold, {"verb": "hold"}, name="workload-hold"),
+    path("queue/items/<str:uid>/release/", item.hold, {"verb": "release"}, name="workload-release"),
     path("requests/", requests.index, name="requests"),
     path("requests/new/", requests.new, name="request-new"),
     path("requests/judged/", requests.judged, name="request-judged"),

@@ -1,6 +1,6 @@
 """Needs, places and reasons in plain words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
@@ -48,6 +48,7 @@ EXIT = {
     "node_lost": gettext_lazy("its node was lost"),
     "fenced": gettext_lazy("stopped because its node was cut off"),
     "killed": gettext_lazy("killed from outside"),
+    "rank_died": gettext_lazy("ended because one of its parts died"),
 }
 
 
@@ -181,65 +182,3 @@ def place_words(one: Slice) -> str:
     if first == last:
         return _("place %(n)d") % {"n": first}
     return _("places %(first)d–%(last)d") % {"first": first, "last": last}
-
-
-REASONS = {
-    "held_back": gettext_lazy("it is held back: %(detail)s"),
-    "access": gettext_lazy("the project may not use any partition that has such cards"),
-    "vendor": gettext_lazy("no card of the right make is there"),
-    "model": gettext_lazy("no card of the right model is there"),
-    "capability": gettext_lazy("no card can do what it needs"),
-    "health": gettext_lazy("the right cards are closed, silent or ill"),
-    "node_failed_it": gettext_lazy("the nodes that are left have failed it before"),
-    "mode": gettext_lazy("no card here may be shared in the way it needs"),
-    "isolation": gettext_lazy("the free parts lie beside work it may not share a card with"),
-    "ceiling": gettext_lazy("this kind of work already has its part of every card"),
-    "memory": gettext_lazy("no card has enough free memory"),
-    "compute": gettext_lazy("no card has enough free compute"),
-    "layout": gettext_lazy("the free parts do not lie together"),
-    "cpu": gettext_lazy("no node has enough free cores"),
-    "host_memory": gettext_lazy("no node has enough free host memory"),
-    "disk": gettext_lazy("no node has enough free disk"),
-    "storage": gettext_lazy("its data lies on no node with room"),
-    "topology": gettext_lazy("not enough linked cards are free together"),
-    "licence": gettext_lazy("all licence seats are taken"),
-    "quota": gettext_lazy("an allowance or a limit it counts against is full"),
-    "maintenance": gettext_lazy("it would run into a maintenance window"),
-    "reserved": gettext_lazy("the free cards are reserved"),
-    "behind": gettext_lazy("others are before it in the queue"),
-    "round_full": gettext_lazy("it is looked at in a moment"),
-    "carving": gettext_lazy("its card is being cut for it"),
-    "impossible": gettext_lazy("no card in the pool could ever hold it"),
-}
-UNITS = {
-    "memory_mib": mib,
-    "compute_milli": percent,
-    "cpu_milli": lambda value: _("%(n)s cores") % {"n": number(value / 1000, 1)},
-    "host_memory_mib": mib,
-    "disk_mib": mib,
-    "card_micro": lambda value: _("%(n)s cards") % {"n": number(value / 1_000_000, 2)},
-}
-
-
-@register.filter
-def why_words(waits: Mapping[str, Any] | None) -> str:
-    """Why it waits, with the exact shortage where there is one."""
-    if not waits:
-        return _("it was just put in the queue")
-    text = REASONS.get(str(waits.get("reason", "")), "")
-    words = (
-        str(text) % {"detail": waits.get("detail", "")} if text else str(waits.get("detail", ""))
-    )
-    shortage = waits.get("shortage")
-    if isinstance(shortage, Mapping) and shortage.get("needed") is not None:
-        words += _short(shortage, level=waits.get("reason") == "quota")
-    return words
-
-
-def _short(shortage: Mapping[str, Any], *, level: bool) -> str:
-    """What is missing: on the best place, or of the allowance or limit when a level is full."""
-    unit: Callable[[Any], str] = UNITS.get(str(shortage.get("unit", "")), number)
-    found = {"needed": unit(shortage["needed"]), "free": unit(shortage.get("free"))}
-    if level:
-        return " (" + _("needs %(needed)s, %(free)s left of it") % found + ")"
-    return " (" + _("needs %(needed)s, the best place has %(free)s") % found + ")"

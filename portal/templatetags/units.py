@@ -111,6 +111,12 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
+def milliseconds(micro: int | None) -> str:
+    """Microseconds shown as milliseconds."""
+    return _unknown() if micro is None else gettext("%(n)s ms") % {"n": _number(micro / 1000, 1)}
+
+
+@register.filter
 def card_time(card_seconds: float) -> str:
     """Card-seconds in the unit that fits."""
     if card_seconds < 3600 / 10:

@@ -88,7 +88,7 @@
         };
     }
 
-    const kinds = { workload: workload };
+    const kinds = Object.assign({ workload: workload }, window.gpupoolCharts);
 
     function draw(element) {
         const source = document.getElementById(element.dataset.source);
@@ -104,7 +104,9 @@
         });
         const chart = drawn.get(element) || window.echarts.init(element, null, { renderer: "svg" });
         drawn.set(element, chart);
-        chart.setOption(kind(JSON.parse(source.textContent)), true);
+        const tools = { token: token, axis: axis, moment: moment, narrow: element.clientWidth < 520 };
+        chart.resize();
+        chart.setOption(kind(JSON.parse(source.textContent), tools), true);
     }
 
     function drawAll() {

@@ -2,6 +2,7 @@
 
 import pytest
 
+from portal import explained
 from portal.api import authentication
 from portal.api.throttling import TokenRate
 from portal.gate import auth
@@ -11,8 +12,10 @@ from tests.portal.world import World
 @pytest.fixture(autouse=True)
 def patient_doors():
     """Counters of earlier tests do not shut the doors."""
-    for rate in (TokenRate.rate, authentication.WRONG, auth.WRONG, auth.KNOCKS):
+    rates = (TokenRate.rate, authentication.WRONG, auth.WRONG, auth.KNOCKS, explained.ASKED)
+    for rate in rates:
         rate.clear()
+    explained.forget()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from pool.models import Organization, Project
 from pool.selectors.tenants import organization_list, project_list
+from pool.services.queueing.steer import project_queue_hold, project_queue_release
 from pool.services.tenants import (
     organization_create,
     project_create,
@@ -31,7 +32,7 @@ class OrganizationOut(serializers.ModelSerializer[Organization]):
 
 
 class ProjectOut(serializers.ModelSerializer[Project]):
-    """A team. `suspended` means that nothing new starts, with the reason."""
+    """A team. `suspended`: nothing new is submitted or starts. `queue_held`: nothing starts."""
 
     organization = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
 
@@ -45,6 +46,8 @@ class ProjectOut(serializers.ModelSerializer[Project]):
             "cost_centre",
             "suspended",
             "suspended_reason",
+            "queue_held",
+            "queue_held_reason",
             "example",
             "created_at",
         ]
@@ -111,7 +114,13 @@ class ProjectDoor(Listed):
     serializer_class = ProjectOut
     filters = ProjectFilters
     queryset = Project.objects.none()
-    takes = {"create": ProjectIn, "suspend": SuspendIn, "resume": Nothing}
+    takes = {
+        "create": ProjectIn,
+        "suspend": SuspendIn,
+        "resume": Nothing,
+        "hold": SuspendIn,
+        "release": Nothing,
+    }
     gives = {"create": (201, ProjectOut)}
 
     def rows(self) -> QuerySet[Project]:
@@ -143,6 +152,19 @@ class ProjectDoor(Listed):
         project = self._managed()
         self.taken()
         return self.said(project_resume(project=project, actor=self.actor))
+
+    @action(detail=True, methods=["post"])
+    def hold(self, request: Request, uid: str) -> Response:
+        """Nothing of the project starts; it may go on submitting, and what runs goes on."""
+        project = self._managed()
+        return self.said(project_queue_hold(project=project, actor=self.actor, **self.taken()))
+
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, uid: str) -> Response:
+        """What waits may start again."""
+        project = self._managed()
+        self.taken()
+        return self.said(project_queue_release(project=project, actor=self.actor))
 
     def _managed(self) -> Project:
         project: Project = self.one()

@@ -82,8 +82,8 @@ def test_groups_count_what_the_reader_may_see_most_first(visit, world, queue):
     queue(world.own, "n", None)
     queue(world.other, "x", waits("memory", 5))
     context = visit("member").part("/queue/").context
-    told = [(one["waits"]["reason"], one["n"]) for one in context["reasons"]]
-    assert told == [("quota", 3), ("", 1), ("memory", 1)]
+    told = [(one["reason"], one["n"]) for one in context["reasons"]]
+    assert told == [("quota", 3), ("new", 1), ("memory", 1)]
     assert (context["seen"], context["length"]) == (5, 6)
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portal.templatetags import needs, units
+from portal.templatetags import waits as waits_in
 
 
 @pytest.mark.parametrize(
@@ -70,14 +71,14 @@ def test_a_need_is_one_plain_phrase(need, text):
 
 def test_a_reason_tells_the_exact_shortage():
     waits = {"reason": "memory", "shortage": {"unit": "memory_mib", "needed": 40, "free": 8}}
-    assert needs.why_words(waits) == (
+    assert waits_in.why_words(waits) == (
         "no card has enough free memory (needs 40 MiB, the best place has 8 MiB)"
     )
     full = {"reason": "quota", "shortage": {"unit": "card_micro", "needed": 280000, "free": 130000}}
-    assert needs.why_words(full) == (
+    assert waits_in.why_words(full) == (
         "an allowance or a limit it counts against is full"
         " (needs 0.28 cards, 0.13 cards left of it)"
     )
-    assert needs.why_words({"reason": "carving"}) == "its card is being cut for it"
-    assert needs.why_words(None) == "it was just put in the queue"
-    assert needs.why_words({"reason": "held_back", "detail": "on hold"}).endswith("on hold")
+    assert waits_in.why_words({"reason": "carving"}) == "its card is being cut for it"
+    assert waits_in.why_words(None) == "it was just put in the queue"
+    assert waits_in.why_words({"reason": "held_back", "detail": "on hold"}).endswith("on hold")

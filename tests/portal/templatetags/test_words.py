@@ -10,7 +10,8 @@ from nodeagent.protocol.vocabulary import ExitReason, Isolation, Mode
 from pool.lifecycle import cards, leases, nodes, requests, slices, workloads
 from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit
 from pool.scheduling.outcome import Reason
-from portal.templatetags import needs, state_badges, units
+from pool.scheduling.suggest import Change
+from portal.templatetags import needs, state_badges, units, waits
 from tests.architecture.house import ROOT
 
 
@@ -39,7 +40,10 @@ def test_every_state_has_a_word_and_a_colour(noun, states):
         (needs.MODES, Mode),
         (needs.ISOLATION, Isolation),
         (needs.EXIT, ExitReason),
-        (needs.REASONS, Reason),
+        (waits.REASONS, Reason),
+        (waits.GROUPS, Reason),
+        (waits.FILTERS, Reason),
+        (waits.COSTS, Change),
         (needs.PRIORITY, Priority),
         (units.UNITS, QuotaUnit),
         (units.KINDS, QuotaKind),

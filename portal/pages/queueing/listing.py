@@ -1,11 +1,15 @@
 """The queue: what waits, in order, with the reason in words; others' work only as numbers."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
 
+from pool.selectors.partitions import partition_list
 from pool.selectors.queue import (
+    NEW,
     Cursor,
     Part,
     queue_length,
@@ -14,19 +18,22 @@ from pool.selectors.queue import (
     queue_reasons,
 )
 from pool.selectors.tenants import project_list
+from portal.access.guards import may
+from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest, fragment, page
 
 SIZE = 60
 START: Cursor = (-1, 0)
+FILTERS = ("project", "partition", "reason")
 
 
 @page("GET")
 def index(request: HtmxRequest) -> HttpResponse:
     """One stretch of the queue, and how many wait for what."""
+    asked = {name: request.GET.get(name, "")[:63] for name in FILTERS}
     mine = request.GET.get("whose") == "mine"
-    project = request.GET.get("project", "")
-    filtered = mine or bool(project)
-    wanted = queue_narrow(mine=mine, project=project, standing=request.standing)
+    filtered = mine or any(asked.values())
+    wanted = queue_narrow(standing=request.standing, mine=mine, **asked)
     part = queue_part(
         standing=request.standing,
         wanted=wanted,
@@ -34,20 +41,37 @@ def index(request: HtmxRequest) -> HttpResponse:
         after=_cursor(request.GET.get("after", "")),
         size=SIZE,
     )
-    reasons = queue_reasons(wanted=wanted)
+    counted = {name: said for name, said in asked.items() if name != "reason"}
+    reasons = queue_reasons(wanted=queue_narrow(standing=request.standing, mine=mine, **counted))
     context = {
         "turns": _timed(part),
-        "reasons": [{"waits": {"reason": reason, "detail": "…"}, "n": n} for reason, n in reasons],
+        "reasons": _groups(request, reasons, asked["reason"]),
         "seen": sum(n for _reason, n in reasons),
         "length": queue_length(),
         "projects": project_list(standing=request.standing),
+        "partitions": partition_list(standing=request.standing),
         "mine": mine,
-        "project": project,
+        "asked": asked,
         "filtered": filtered,
         "standing": request.standing,
+        "steers": may(request.standing, Verb.QUEUE_STEER),
         **_links(request, part),
     }
     return fragment(request, "pages/queue/index.html", "pages/queue/_rows.html", context)
+
+
+def planned(waits: Mapping[str, Any] | None) -> dict[str, datetime | None]:
+    """When it is expected to start: early and late, None where the plan does not know."""
+    told = waits or {}
+    early = told.get("starts_p50_s")
+    moments = {
+        "starts": told.get("starts_s") if early is None else early,
+        "late": told.get("starts_p90_s"),
+    }
+    return {
+        name: None if at is None else datetime.fromtimestamp(at, UTC)
+        for name, at in moments.items()
+    }
 
 
 def _timed(part: Part) -> list[dict[str, object]]:
@@ -55,16 +79,23 @@ def _timed(part: Part) -> list[dict[str, object]]:
     lines: list[dict[str, object]] = []
     for turn in part.turns:
         waits = (turn.work.waits if turn.work else None) or {}
-        starts = waits.get("starts_s")
-        lines.append(
-            {
-                "work": turn.work,
-                "others": turn.others,
-                "position": waits.get("position"),
-                "starts": None if starts is None else datetime.fromtimestamp(starts, UTC),
-            }
-        )
+        line = {"work": turn.work, "others": turn.others, "position": waits.get("position")}
+        lines.append(line | planned(waits))
     return lines
+
+
+def _groups(
+    request: HtmxRequest, reasons: list[tuple[str, int]], chosen: str
+) -> list[dict[str, object]]:
+    """A chip for each reason: how many, and the address that shows them alone, or all again."""
+    kept = {name: said for name, said in request.GET.items() if name not in ("after", "reason")}
+    groups = []
+    for reason, n in reasons:
+        name = reason or NEW
+        on = name == chosen
+        query = urlencode(kept if on else {**kept, "reason": name})
+        groups.append({"reason": name, "n": n, "on": on, "query": f"?{query}"})
+    return groups
 
 
 def _links(request: HtmxRequest, part: Part) -> dict[str, str]:
