@@ -13,7 +13,15 @@ from pool.lifecycle.reservations import ReservationState
 from pool.models.leases import Lease
 from pool.models.workloads import Workload
 from pool.rules.policies import numbers_in_force
-from pool.scheduling.model import Reservation, Rules, Seats, Waiting, Window
+from pool.scheduling.model import (
+    Reservation,
+    Rules,
+    Running,
+    Seats,
+    SliceState,
+    Waiting,
+    Window,
+)
 
 NOT_BEGUN = "reservation has not begun"
 
@@ -39,7 +47,9 @@ SELECT 'window', jsonb_build_object(
 FROM pool_window w WHERE w.state IN ('planned', 'active')
 UNION ALL
 SELECT 'reservation', jsonb_build_object(
-    'id', r.id, 'lease', r.lease_id, 'state', r.state, 'lends', p.lending,
+    'id', r.id, 'lease', r.lease_id, 'own', to_jsonb(ARRAY(
+        SELECT w.id FROM pool_workload w WHERE w.lease_id = r.lease_id AND w.ended_at IS NULL)),
+    'state', r.state, 'lends', p.lending,
     'starts', extract(epoch FROM lower(r.span)), 'ends', extract(epoch FROM upper(r.span)),
     'cards', to_jsonb(ARRAY(
         SELECT k.card_id FROM pool_reservedcard k WHERE k.reservation_id = r.id AND k.live)))
@@ -67,11 +77,13 @@ UNION ALL
 
 @dataclass(slots=True)
 class Ahead:
-    """What a round reads of it. `kept` is by lease the cards that it may use now."""
+    """What a round reads of it. `kept` is by lease the cards that it may use now, `own` the
+    workloads of those leases."""
 
     windows: list[Window] = field(default_factory=list)
     reservations: list[Reservation] = field(default_factory=list)
     kept: dict[int, frozenset[int]] = field(default_factory=dict)
+    own: frozenset[int] = frozenset()
     seats: list[Seats] = field(default_factory=list)
     rules: Rules = field(default_factory=Rules)
 
@@ -89,6 +101,7 @@ def ahead() -> Ahead:
             for one in found["reservation"]
             if one["state"] == ReservationState.ACTIVE
         },
+        own=frozenset(work for one in found["reservation"] for work in one["own"]),
         seats=[_seats(one) for one in found["seats"]],
         rules=rules_of(next(iter(found["numbers"]), {})),
     )
@@ -141,6 +154,15 @@ def with_kept(
     return tuple(
         _under(one, leases[one.id], planned) if one.id in leases else one for one in waiting
     )
+
+
+def lent(
+    running: Iterable[Running], slices: Iterable[SliceState], planned: Ahead
+) -> tuple[Running, ...]:
+    """Work on cards that are kept now for others has borrowed them, whatever its guarantee."""
+    cards = frozenset().union(*planned.kept.values())
+    on_kept = {one.held_by for one in slices if one.card in cards} - planned.own
+    return tuple(replace(one, borrowed=True) if one.id in on_kept else one for one in running)
 
 
 def _under(one: Waiting, lease: Lease, planned: Ahead) -> Waiting:

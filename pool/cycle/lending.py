@@ -47,9 +47,14 @@ def _of(taken: Mapping[str, int], label: str | None) -> int:
 
 
 def store(running: Iterable[Running]) -> int:
-    """Write on the open placements who borrows now; how many changed."""
-    borrowed = [one.id for one in running if one.borrowed]
-    rows = Placement.objects.filter(state=PlacementState.OPEN)
+    """Write on the open placements who borrows now; how many changed. What was opened since it was
+    read keeps what its plan said.
+    """
+    seen = list(running)
+    borrowed = [one.id for one in seen if one.borrowed]
+    rows = Placement.objects.filter(
+        state=PlacementState.OPEN, attempt__workload__in=[one.id for one in seen]
+    )
     more = rows.filter(entitled=True, attempt__workload__in=borrowed) if borrowed else rows.none()
     less = rows.filter(entitled=False).exclude(attempt__workload__in=borrowed)
     return more.update(entitled=False) + less.update(entitled=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from pool.cycle import ahead, demand, fairness, lending, mix, supply
-from pool.scheduling.model import Snapshot
+from pool.scheduling.model import PartitionState, Snapshot
 
 
 def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
@@ -18,8 +18,9 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
     hosts = supply.host_holds()
     held = demand.running(slices, hosts)
     running, quotas = lending.judge(held.running, demand.quotas(), held.cards)
-    queue = tuple(demand.queued())
     planned = ahead.ahead()
+    running = ahead.lent(running, slices, planned)
+    queue = tuple(demand.queued())
     waiting = ahead.with_kept(demand.waiting(queue, held.leases), queue, planned)
     return Snapshot(
         now_s=at.timestamp(),
@@ -36,5 +37,13 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
         promises=demand.promises(at),
         seats=tuple(planned.seats),
         demand=mix.recent(),
-        rules=replace(planned.rules, preemption=any(one.preemption for one in parts)),
+        rules=replace(planned.rules, preemption=_preempts(parts, planned)),
     )
+
+
+def _preempts(parts: tuple[PartitionState, ...], planned: ahead.Ahead) -> bool:
+    """Whether anybody may have to leave: where partitions allow it, or from cards kept for others.
+
+    Which work that is, each partition's switch and each reservation say.
+    """
+    return any(one.preemption for one in parts) or bool(planned.kept)
