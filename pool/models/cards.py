@@ -35,6 +35,7 @@ class Card(models.Model):
     state_since = models.DateTimeField(auto_now_add=True)
     state_reason = models.CharField(max_length=200, blank=True)
     clean_until = models.DateTimeField(null=True, blank=True)
+    errors_seen = models.BigIntegerField(default=0)
     offered = models.BooleanField(default=True)
 
     class Meta:

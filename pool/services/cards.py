@@ -1,7 +1,6 @@
 """Cards as their nodes describe them: found, gone, ill, and well again."""
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 import msgspec
 from django.db import transaction
@@ -21,6 +20,7 @@ from pool.models.partitions import Partition
 from pool.models.placements import Hold
 from pool.rules.partitions import Traits, matches
 from pool.services.alerts import alert_raise, alert_resolve
+from pool.services.hardware.errors import CLEAN_PERIOD, RESET_NEEDED, errors_taken, fresh
 from pool.services.moves import locked, move
 from pool.wake import round_wanted
 
@@ -42,12 +42,11 @@ BY_NODE = frozenset(
 GONE = frozenset({NodeState.LOST, NodeState.RETIRED})
 """States of a node whose cards may turn up elsewhere; one that is only silent is expected back."""
 
-RESET = "reset_needed"
-CLEAN_S = 1800
-"""A card that asked for a reset is offered again after so long without another word of it."""
-
 ILL = frozenset({CardState.CONTESTED, CardState.CORDONED, CardState.LOST, CardState.SILENT})
 """States of a card that a person should know of."""
+
+BY_ERROR = frozenset({RESET_NEEDED, CLEAN_PERIOD})
+"""Reasons of a cordon that no person gave."""
 
 STRANGERS = "slices nobody planned"
 
@@ -144,25 +143,55 @@ def _partition_of(
 def cards_health(*, node: Node, told: Iterable[CardHealth], actor: Actor) -> bool:
     """Move cards to what the node says of their health; true when anything changed.
 
-    A repeat changes nothing. A cordon is lifted by a person or the error table, never by one
-    good word.
+    A repeat changes nothing. A cordon is lifted by a person or by the end of its clean period; one
+    that waits for a reset also by the node, once it says that the card is well.
     """
     by_uuid = {one.uuid: one for one in told}
     if not by_uuid:
         return False
-    rows = Card.objects.filter(node=node, uuid__in=by_uuid)
     changed = False
-    for row in rows:
+    for row in Card.objects.filter(node=node, uuid__in=by_uuid):
         one = by_uuid[row.uuid]
-        then = HEALTH.get(one.health)
-        if then is CardState.CORDONED and row.state == then:
-            _stays_out(row)
-        if then is None or row.state == then or row.state_reason == STRANGERS:
-            continue
-        if row.state not in BY_NODE or not CARD.allows(CardState(row.state), then):
-            continue
-        changed |= _move_card(row, then, one, node, actor)
+        if fresh(row, one):
+            changed |= _err_card(row, one, node, actor)
+        then = _then(row, one)
+        if then is not None:
+            changed |= _move_card(row, then, one, node, actor)
     return changed
+
+
+def _then(row: Card, one: CardHealth) -> CardState | None:
+    """Where the node's word takes the card; None where it stays.
+
+    A person's clearing stands: the word for an error that was taken before keeps no card out.
+    """
+    then = HEALTH.get(one.health)
+    cleared = one.health == RESET_NEEDED and bool(one.errors) and row.state != CardState.CORDONED
+    if cleared:
+        then = CardState.READY
+    if then is None or row.state == then or row.state_reason == STRANGERS:
+        return None
+    well = then is CardState.READY and row.state == CardState.CORDONED
+    if well and row.state_reason == RESET_NEEDED:
+        return then
+    if row.state not in BY_NODE or not CARD.allows(CardState(row.state), then):
+        return None
+    return then
+
+
+@transaction.atomic
+def _err_card(row: Card, one: CardHealth, node: Node, actor: Actor) -> bool:
+    """Take the card's new errors; the row in hand follows."""
+    (now_locked,) = locked(Card.objects.filter(pk=row.pk))
+    errors = fresh(now_locked, one)
+    if not errors:
+        return False
+    moved = errors_taken(row=now_locked, errors=errors, node_uid=node.uid, actor=actor)
+    if moved:
+        _tell(now_locked, node, one, actor)
+        round_wanted()
+    row.state, row.state_reason = now_locked.state, now_locked.state_reason
+    return moved
 
 
 @transaction.atomic
@@ -176,8 +205,8 @@ def _move_card(row: Card, then: CardState, one: CardHealth, node: Node, actor: A
         now_locked,
         then,
         actor=actor,
-        reason=RESET if ill else one.reason or one.health,
-        changes={"clean_until": now() + timedelta(seconds=CLEAN_S) if ill else None},
+        reason=RESET_NEEDED if ill else one.reason or one.health,
+        changes={"clean_until": None},
         told=told,
     )
     _tell(now_locked, node, one, actor)
@@ -201,13 +230,6 @@ def _tell(row: Card, node: Node, one: CardHealth, actor: Actor) -> None:
     )
 
 
-def _stays_out(row: Card) -> None:
-    """Each word of the same illness starts the clean period anew."""
-    if row.state_reason == RESET:
-        until = now() + timedelta(seconds=CLEAN_S)
-        Card.objects.filter(pk=row.pk, state=CardState.CORDONED).update(clean_until=until)
-
-
 @transaction.atomic
 def cards_clean(*, actor: Actor) -> int:
     """Cards whose clean period is over are offered again; how many."""
@@ -226,7 +248,7 @@ def cards_clean(*, actor: Actor) -> int:
 def card_cordon(*, card: Card, actor: Actor, reason: str) -> Card:
     """Nothing new starts on it until a person says so; what runs goes on. Safe to repeat."""
     (row,) = locked(Card.objects.filter(pk=card.pk).select_related("node"))
-    if row.state == CardState.CORDONED and row.clean_until is None:
+    if row.state == CardState.CORDONED and row.state_reason not in BY_ERROR:
         return row
     if row.state == CardState.CORDONED:
         move(row, CardState.READY, actor=actor, told=_at(row.node))

@@ -1,11 +1,8 @@
 """What nodes and people say of a card's health."""
 
-from datetime import timedelta
-
 import pytest
 
 from nodeagent.protocol.report import CardHealth
-from pool.clock import now
 from pool.cycle.watch import watch
 from pool.events import SYSTEM
 from pool.models import Alert, Card, Event
@@ -59,18 +56,13 @@ def test_foreign_work_is_named(card):
     assert Event.objects.get(kind="card.moved").data["foreign"] == ["python of ada"]
 
 
-def test_a_card_that_needs_a_reset_returns_after_a_clean_period_and_not_by_a_good_word(card):
-    say(card, "reset_needed", xids=(94,))
-    assert say(card, "ok") == "cordoned"
-    assert card.clean_until > now() + timedelta(minutes=29)
-    watch()
-    Card.objects.update(clean_until=now() - timedelta(seconds=1))
-    assert say(card, "reset_needed") == "cordoned"
-    assert card.clean_until > now()
-    Card.objects.update(clean_until=now() - timedelta(seconds=1))
-    watch()
-    card.refresh_from_db()
-    assert card.state == "ready"
+def test_a_card_that_needs_a_reset_stays_out_until_its_node_says_that_it_is_well(card):
+    for _ in range(2):
+        assert say(card, "reset_needed") == "cordoned"
+        watch()
+    assert (card.clean_until, card.state_reason) == (None, "reset_needed")
+    assert say(card, "lost") == "cordoned"
+    assert say(card, "ok") == "ready"
 
 
 def test_a_persons_cordon_stays_until_a_person_lifts_it(card):

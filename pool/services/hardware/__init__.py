@@ -1,0 +1,1 @@
+"""What cards suffer: errors that their nodes tell of, and what each one asks for."""

@@ -1,0 +1,104 @@
+"""Errors of a card: each is taken once; it keeps the card out for a clean period or until a reset.
+
+A node tells its newest errors in every report. Their numbers grow, and the card remembers the
+newest that was taken: a repeat, a restart of the agent or a person's clearing changes nothing.
+"""
+
+from datetime import timedelta
+
+from django.utils.translation import gettext as _
+
+from nodeagent.protocol.report import CardError, CardHealth
+from pool.clock import now
+from pool.events import Actor, record
+from pool.lifecycle.cards import CARD, CardState
+from pool.lifecycle.events import EventKind
+from pool.models.cards import Card
+from pool.models.placements import Hold
+from pool.services.alerts import alert_raise
+from pool.services.moves import move
+
+CLEAN_S = 1800
+"""A card that told of such an error is offered again after so long without another one."""
+
+CLEAN_PERIOD, RESET_NEEDED = "clean_period", "reset_needed"
+"""Reasons of a cordon; under the second the card costs nobody anything until it is reset."""
+
+ASKS = {"clean_period": CLEAN_PERIOD, "reset": RESET_NEEDED}
+
+
+def fresh(row: Card, told: CardHealth) -> list[CardError]:
+    """The errors that were not taken yet, oldest first."""
+    return sorted(
+        (one for one in told.errors if one.seq > row.errors_seen), key=lambda one: one.seq
+    )
+
+
+def errors_taken(*, row: Card, errors: list[CardError], node_uid: str, actor: Actor) -> bool:
+    """Take new errors of a locked card: events for it and for the work on it; a cordon if asked.
+
+    Returns whether the card's state changed. Call it inside a transaction.
+    """
+    for one in errors:
+        _tell(row, one, node_uid, actor)
+    reason = _reason(row, errors)
+    values: dict[str, object] = {"errors_seen": errors[-1].seq}
+    if reason:
+        until = now() + timedelta(seconds=CLEAN_S) if reason == CLEAN_PERIOD else None
+        values["clean_until"] = until
+    if reason and row.state != _OUT:
+        told = {"node": node_uid, "xids": [one.number for one in errors], "why": errors[-1].words}
+        move(row, _OUT, actor=actor, reason=reason, changes=values, told=told)
+        return True
+    if reason:
+        values["state_reason"] = reason
+    Card.objects.filter(pk=row.pk).update(**values)
+    for name, value in values.items():
+        setattr(row, name, value)
+    return False
+
+
+def _reason(row: Card, errors: list[CardError]) -> str:
+    """Why the card has to stay out from now on; nothing where a person keeps it out already."""
+    asked = {ASKS[one.asks] for one in errors if one.asks in ASKS}
+    if row.state == _OUT and row.state_reason not in ASKS.values():
+        return ""
+    if not asked or not (row.state == _OUT or CARD.allows(CardState(row.state), _OUT)):
+        return ""
+    lasts = RESET_NEEDED in asked or (row.state == _OUT and row.state_reason == RESET_NEEDED)
+    return RESET_NEEDED if lasts else CLEAN_PERIOD
+
+
+_OUT = CardState.CORDONED
+
+
+def _tell(row: Card, one: CardError, node_uid: str, actor: Actor) -> None:
+    words = {"number": one.number, "asks": one.asks, "words": one.words, "node": node_uid}
+    record(EventKind.CARD_ERRED, row, actor=actor, slice=one.slice, **words)
+    for hold in _holds(row, one.slice):
+        workload = hold.placement.attempt.workload
+        record(
+            EventKind.WORKLOAD_WARNED,
+            workload,
+            actor=actor,
+            project=workload.project,
+            card=row.label,
+            **words,
+        )
+    if one.asks == "warn":
+        alert_raise(
+            key=f"card-errors:{row.uid}",
+            subject=f"card:{row.uid}",
+            title=_("%(card)s told of an error: %(words)s")
+            % {"card": row.label, "words": one.words},
+            detail=words,
+            actor=actor,
+        )
+
+
+def _holds(row: Card, slice_uid: str) -> list[Hold]:
+    """Who is on the card now; of one slice alone when the error names it."""
+    holds = Hold.objects.filter(card=row, held__upper_inf=True, placement__state="open")
+    if slice_uid:
+        holds = holds.filter(slice__uid=slice_uid)
+    return list(holds.select_related("placement__attempt__workload__project").order_by("pk"))
