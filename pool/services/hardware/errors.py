@@ -5,6 +5,7 @@ newest that was taken: a repeat, a restart of the agent or a person's clearing c
 """
 
 from datetime import timedelta
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -73,7 +74,8 @@ _OUT = CardState.CORDONED
 
 
 def _tell(row: Card, one: CardError, node_uid: str, actor: Actor) -> None:
-    words = {"number": one.number, "asks": one.asks, "words": one.words, "node": node_uid}
+    words: dict[str, Any] = {"number": one.number, "asks": one.asks, "words": one.words}
+    words["node"] = node_uid
     record(EventKind.CARD_ERRED, row, actor=actor, slice=one.slice, **words)
     for hold in _holds(row, one.slice):
         workload = hold.placement.attempt.workload
