@@ -13,6 +13,8 @@ from nodeagent.agent import Agent
 from nodeagent.config import BadConfig, Config, host_name, parse
 from nodeagent.drivers import choose
 from nodeagent.drivers.simulated.fleet import BadFleet, SimulatedNode, find_node, read_fleet
+from nodeagent.enclosure import enclosure
+from nodeagent.enclosure.trial import Tried
 from nodeagent.enrol import Enrolment
 from nodeagent.link import Link
 from nodeagent.runners.accounts import blocked_at
@@ -24,8 +26,8 @@ log = logging.getLogger("nodeagent")
 BAD_USE = 2
 
 
-def build(config: Config, node: SimulatedNode | None) -> Agent:
-    """One agent with all its parts.
+def build(config: Config, node: SimulatedNode | None, tried: Tried | None = None) -> Agent:
+    """One agent with all its parts. What the machine can keep apart is tried once for all.
 
     Raises:
         BadConfig: a folder cannot be used.
@@ -35,12 +37,14 @@ def build(config: Config, node: SimulatedNode | None) -> Agent:
     work = _work_root(config.work_dir)
     _make(state, 0o700)
     _lock(state)
-    driver = choose.driver(node, state, config.faults, config.carve and not config.observe)
+    enclosed = enclosure.build(str(state), tried)
+    carve = config.carve and not config.observe
+    driver = choose.driver(node, state, config.faults, carve)
     tools = tools_folder(work, ("/usr/bin/python3", "/usr/local/bin/python3", sys.executable))
     return Agent(
         name=name,
         driver=driver,
-        runner=ProcessRunner(state, work, tools, config.gang_ports),
+        runner=ProcessRunner(state, work, tools, config.gang_ports, enclosed),
         link=Link(config.portal, ca=config.ca),
         state_dir=state,
         enrolment=Enrolment(
@@ -60,7 +64,10 @@ def agents(config: Config) -> list[Agent]:
         return [build(config, None)]
     nodes = read_fleet(config.fleet)
     if config.all_nodes:
-        return [build(config, node) for node in nodes]
+        first = enclosure.build(str(config.state_dir))
+        tried = first.tried
+        first.close()
+        return [build(config, node, tried) for node in nodes]
     if not config.node:
         raise BadConfig("--fleet needs --node NAME or --all-nodes")
     return [build(config, find_node(nodes, config.node))]

@@ -137,7 +137,7 @@ class Agent:
         return enrol.Self(
             name=self.name,
             boot_id=self._boot,
-            host=await self.driver.host(),
+            host=self.runner.claims(await self.driver.host()),
             cards=await self.driver.inventory(),
             address=self.address,
         )

@@ -9,14 +9,16 @@ import contextlib
 import ctypes
 import marshal
 import os
-import resource
 import select
 import signal
 import sys
 import time
 from typing import Any
 
-PR_SET_PDEATHSIG = 1
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from nodeagent import walls
+
 PR_SET_CHILD_SUBREAPER = 36
 TAKEN = 75
 LEFTOVER_GRACE_S = 2.0
@@ -118,26 +120,6 @@ class Log:
                 os.unlink(self.names.pop(1))
 
 
-def become(spec: dict[str, Any]) -> None:
-    """Turn the forked child into the job's account, limits and folders: what needs root first."""
-    os.setsid()
-    os.umask(0o077)
-    for name, value in spec["limits"].items():
-        which = getattr(resource, name)
-        hard = resource.getrlimit(which)[1]
-        top = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(which, (top, top))
-    if spec["nice"]:
-        os.nice(spec["nice"])
-    if spec["uid"] is not None:
-        os.setgroups(spec["groups"])
-        os.setgid(spec["gid"])
-        os.setuid(spec["uid"])
-    # Set after the change of account, which clears it: the job must not outlive its shim.
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    os.chdir(spec["cwd"])
-
-
 def resolve(name: str, path: str) -> str:
     """The file a command's name means under this PATH.
 
@@ -163,7 +145,7 @@ def launch(spec: dict[str, Any]) -> tuple[int, int, str]:
             null = os.open("/dev/null", os.O_RDONLY)
             for source, target in ((null, 0), (out_write, 1), (out_write, 2)):
                 os.dup2(source, target)
-            become(spec)
+            walls.become(spec)
             for number in RESET:
                 signal.signal(number, signal.SIG_DFL)
             signal.set_wakeup_fd(-1)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from nodeagent.giveway.keeper import GiveWay
 from nodeagent.protocol.desired import WantedWork
+from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.report import FoundSlice, FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, Vendor
 from nodeagent.records import Record
@@ -24,6 +25,8 @@ class Order:
     vendor: Vendor
     fence_s: float
     lease_at: float
+    devices: tuple[str, ...] = ()
+    """Files under /dev that its slices are reached through."""
     numa: tuple[int, ...] = ()
     """The NUMA nodes beside its cards, where the node knows them."""
 
@@ -64,6 +67,9 @@ class Runner(Protocol):
 
     def buried(self, attempt: str) -> FoundWork | None:
         """How an attempt ended that was forgotten since; None when it never was here."""
+
+    def claims(self, host: Host) -> Host:
+        """The host with what this runner was seen to keep apart; a simulated one says it itself."""
 
     def renew(self, lease_at: float) -> None:
         """The portal answered a request sent at that CLOCK_BOOTTIME."""

@@ -11,12 +11,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from nodeagent import clock, disk, processes, records, rendezvous, shim
+from nodeagent import clock, disk, processes, records, rendezvous, shim, walls
+from nodeagent.enclosure import enclosure
+from nodeagent.enclosure.enclosure import Asked, Enclosure
 from nodeagent.giveway import contract
 from nodeagent.giveway.keeper import GiveWay
 from nodeagent.protocol.desired import WantedWork
+from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.report import FoundSlice, FoundWork
-from nodeagent.protocol.vocabulary import ExitReason, Silence
+from nodeagent.protocol.vocabulary import ExitReason, Mode, Silence
 from nodeagent.records import Record
 from nodeagent.runners import adoption
 from nodeagent.runners.accounts import Account, NoAccount, resolve
@@ -25,6 +28,7 @@ from nodeagent.runners.environment import environment
 from nodeagent.runners.watch import Watch
 from nodeagent.tombs import Tombs
 
+SOURCES = {"__init__.py": b"", "walls.py": Path(walls.__file__).read_bytes()}
 SHIM_SOURCE = Path(shim.__file__).read_bytes()
 """Read once with the program: an upgrade on disk must not mix old orders and new shims."""
 LIMITS = {"RLIMIT_NOFILE": 65536, "RLIMIT_NPROC": 8192, "RLIMIT_CORE": 0}
@@ -48,6 +52,7 @@ class ProcessRunner:
         work_root: Path,
         tools: Path,
         ports: tuple[int, int] | None = None,
+        enclosed: Enclosure | None = None,
     ) -> None:
         self.records: dict[str, Record] = {}
         self.changed: Callable[[], None] = lambda: None
@@ -59,7 +64,9 @@ class ProcessRunner:
         # Its folder keeps the name by which people and tests know it in a list of processes.
         self._shim = state_dir / "nodeagent" / "shim.py"
         self._shim.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        disk.write_whole(self._shim, SHIM_SOURCE)
+        for name, source in {**SOURCES, self._shim.name: SHIM_SOURCE}.items():
+            disk.write_whole(self._shim.with_name(name), source)
+        self._enclosure = enclosed or enclosure.none()
         self._work_root = work_root
         self._tools = tools
         self._ports = ports
@@ -73,6 +80,8 @@ class ProcessRunner:
             self.records[record.attempt] = record
             if record.ended_at is None and record.claimed:
                 self._watch(record, None)
+        live = {r.folder.name for r in self.records.values() if not r.clean}
+        await asyncio.to_thread(self._enclosure.sweep, live)
         self.changed()
 
     async def start(self, order: Order) -> None:
@@ -116,7 +125,9 @@ class ProcessRunner:
             self.changed()
             return
         self._take_up(record)
-        disk.write_whole(record.folder / "stop", f"{reason} {grace_s}".encode())
+        # The first reason stands though its shim has not read it yet; a later ask may only hurry.
+        first = _first_word(record.folder / "stop") or str(reason)
+        disk.write_whole(record.folder / "stop", f"{first} {grace_s}".encode())
         watch = self._watches.get(attempt)
         if watch is not None and watch.signal(signal.SIGTERM):
             record.stop_asked = True
@@ -127,6 +138,8 @@ class ProcessRunner:
         record = self.records[attempt]
         if not record.swept:
             await asyncio.to_thread(self._sweep, record)
+        if not await asyncio.to_thread(self._enclosure.release, record.folder.name):
+            raise StartFailed(f"processes of {record.attempt} do not end")
         self.giveway.read(record)
         await asyncio.to_thread(self._tidy, record)
 
@@ -154,6 +167,10 @@ class ProcessRunner:
         """How an attempt ended that was forgotten since."""
         return self._tombs.find(attempt)
 
+    def claims(self, host: Host) -> Host:
+        """What was tried at the start and held; nothing is claimed beyond it."""
+        return self._enclosure.claims(host)
+
     def renew(self, lease_at: float) -> None:
         """One small file that all shims of this node read; nothing when none of them asks."""
         if any(r.requeue and r.ended_at is None for r in self.records.values()):
@@ -180,6 +197,7 @@ class ProcessRunner:
         for watch in list(self._watches.values()):
             watch.close()
         self._watches.clear()
+        self._enclosure.close()
 
     def kill_everything(self) -> None:
         """The node was rebooted: nothing may live on. Only a simulated node needs this."""
@@ -314,6 +332,7 @@ class ProcessRunner:
             "cwd": str(home / "files"),
             "uid": account.uid,
             "gid": account.gid,
+            "walls": self._walls(record, order, home),
             "groups": list(account.groups),
             "limits": limits,
             "nice": NICE,
@@ -324,6 +343,19 @@ class ProcessRunner:
             "lease": str(self._lease),
             "status_fd": WORDS_FD,
         }
+
+    def _walls(self, record: Record, order: Order, home: Path) -> dict[str, object]:
+        """Its bounds and its fence; a daemon of the host (MPS) meets it in the host's memory."""
+        asked = Asked(
+            cpu_milli=order.work.cpu_milli,
+            memory_mib=order.work.memory_mib,
+            devices=order.devices,
+            numa=order.numa,
+            shares_ipc=any(one.mode == Mode.MPS for one in order.slices),
+            temporary=home / "tmp",
+            places=(self._work_root, *(tool.resolve() for tool in self._tools.glob("*"))),
+        )
+        return self._enclosure.walls(record.folder.name, asked)
 
     def _gang(self, record: Record, order: Order, home: Path) -> dict[str, str]:
         """Which NUMA nodes lie beside its cards, and its place among the ranks of a gang."""
@@ -336,6 +368,7 @@ class ProcessRunner:
         home = self._work_root / record.folder.name
         for _ in range(KILL_ROUNDS):
             left = adoption.leftovers(record, self._label, home, shims_too)
+            left += self._enclosure.pids(record.folder.name) - set(left)
             if not left:
                 return
             for pid in left:
@@ -343,3 +376,10 @@ class ProcessRunner:
                     os.kill(pid, signal.SIGKILL)
             processes.pause(KILL_PAUSE_S)
         raise StartFailed(f"{len(left)} processes of {record.attempt} do not end")
+
+
+def _first_word(file: Path) -> str:
+    """The reason of an earlier ask; empty when there was none."""
+    with contextlib.suppress(OSError):
+        return file.read_text(encoding="utf-8").partition(" ")[0]
+    return ""
