@@ -178,7 +178,8 @@ class Executor:
         cards = [self.cards[one.card] for one in slices]
         vendor = cards[0].vendor if cards else Vendor.OTHER
         numa = tuple(sorted({card.numa for card in cards if card.numa is not None}))
-        order = Order(work, slices, vendor, self.fence_s, self.lease_at, numa=numa)
+        devices = await self.driver.device_nodes(slices)
+        order = Order(work, slices, vendor, self.fence_s, self.lease_at, devices, numa)
         await self.runner.start(order)
 
     async def _stop(self, step: Step, wish: Desired, found: Found) -> None:
