@@ -43,18 +43,18 @@ class Obedient:
         for one in wish.work:
             if one.wanted is WorkWanted.STOP:
                 self.end(one.attempt, one.workload, code=-15, reason=ExitReason(one.stop_reason))
-            elif one.attempt not in self.work:
-                self.found(one.attempt, one.workload, WorkFound.RUNNING)
+            elif one.attempt not in self.work and _may_meet(one.launch):
+                self.found(one.attempt, one.workload, WorkFound.RUNNING, **_place(one.launch))
         for uid in wish.closed:
             if uid in self.work:
                 self.end(uid, self.work[uid].workload, code=-9, reason=ExitReason.KILLED)
         return wish
 
     def found(self, attempt, workload, state, **words):
-        at = now().timestamp()
-        self.work[attempt] = FoundWork(
-            attempt=attempt, workload=workload, state=state, started_at=at, **words
-        )
+        before = self.work.get(attempt)
+        known = {} if before is None else {"rank": before.rank, "port": before.port}
+        words = {"started_at": now().timestamp()} | known | words
+        self.work[attempt] = FoundWork(attempt=attempt, workload=workload, state=state, **words)
 
     def end(self, attempt, workload, *, code=0, reason=ExitReason.FINISHED, clean=True, held=1.0):
         self.found(
@@ -98,3 +98,14 @@ class Obedient:
         """Pull and tell."""
         self.pull()
         return self.tell()
+
+
+def _may_meet(launch):
+    """As a real agent: rank 0 chooses the port, the others wait until they are told."""
+    return launch is None or launch.rank == 0 or launch.port != 0
+
+
+def _place(launch):
+    if launch is None:
+        return {}
+    return {"rank": launch.rank, "port": launch.port or 29_500}
