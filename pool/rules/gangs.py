@@ -4,9 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nodeagent.protocol.vocabulary import ExitReason
+from pool.lifecycle.roles import RankDeath
+from pool.rules.problems import Problem
+from pool.rules.problems import marked as _
 
 GANG_TOPOLOGIES = frozenset({"network", "whole_nodes", "spread", "anywhere"})
 """Needs that may lie on several nodes; told of their gang even where one node is enough."""
+
+RESTARTS = 3
+"""How often a gang that restarts does so where nobody says how often."""
+
+LONGEST_RENDEZVOUS_S = 86_400
 
 ORDERED = frozenset(
     {
@@ -18,6 +26,31 @@ ORDERED = frozenset(
     }
 )
 """Ends that the portal ordered: a rank that ended so did not bring its gang down."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gang:
+    """What a person says of work on several nodes, beside its need. Times in seconds."""
+
+    on_rank_death: str = RankDeath.FAIL
+    rendezvous_seconds: int = 600
+
+    def runs(self, asked: int) -> int:
+        """How often it is run again: a gang that restarts does so a few times unless told."""
+        return asked or (RESTARTS if self.on_rank_death == RankDeath.RESTART else 0)
+
+
+def gang_problems(gang: Gang) -> dict[str, Problem]:
+    """What is wrong with it, by field."""
+    wrong: dict[str, Problem] = {}
+    if gang.on_rank_death not in list(RankDeath):
+        words = {"known": ", ".join(RankDeath)}
+        wrong["on_rank_death"] = Problem(_("Choose from: %(known)s."), words)
+    if not 1 <= gang.rendezvous_seconds <= LONGEST_RENDEZVOUS_S:
+        limits = {"least": 1, "most": LONGEST_RENDEZVOUS_S}
+        text = _("A whole number from %(least)s to %(most)s is needed.")
+        wrong["rendezvous_seconds"] = Problem(text, limits)
+    return wrong
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from pool.models.tenants import Project
 from pool.models.users import User
 from pool.models.workloads import Workload
 from pool.rules.arrays import Array, array_problem, at_once, spec_of
+from pool.rules.gangs import Gang, gang_problems
 from pool.rules.needs import to_mapping
 from pool.rules.workloads import reason_problem, work_problems
 from pool.selectors.arrays import live_of_member
@@ -78,6 +79,7 @@ def workload_submit(
     weights: Weights | None = None,
     array: Array | None = None,
     after: Sequence[After] = (),
+    gang: Gang | None = None,
 ) -> Workload:
     """Queue work, or let it wait for the approval it needs; nothing is written when it is refused.
 
@@ -98,6 +100,8 @@ def workload_submit(
     version = template_version
     pieces, copies = _counted(array)
     seconds = version.default_seconds if expected_seconds is None else expected_seconds
+    gang = gang or Gang()
+    refuse(gang_problems(gang))
     refuse(
         work_problems(
             name=name or version.template.slug,
@@ -158,7 +162,9 @@ def workload_submit(
         preemptible=version.preemptible,
         silence=silence,
         grace_seconds=version.grace_seconds,
-        runs_left=runs,
+        runs_left=gang.runs(runs),
+        on_rank_death=gang.on_rank_death,
+        rendezvous_seconds=gang.rendezvous_seconds,
         state=_first_state(right, array),
         array_size=pieces if array else None,
         array_spec=spec_of(array.indices) if array else "",

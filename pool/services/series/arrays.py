@@ -22,7 +22,7 @@ SHARED = (
     *("project_id", "owner_id", "kind", "template_version_id", "request_id", "lease_id"),
     *("entitlement", "need", "asked_micro", "runner", "image", "cpu_milli", "ram_mib", "disk_mib"),
     *("expected_seconds", "priority", "preemptible", "silence", "grace_seconds", "runs_left"),
-    *("not_before", "queued_at", "on_rank_death", "example"),
+    *("not_before", "queued_at", "on_rank_death", "rendezvous_seconds", "example"),
 )
 """Columns that every piece has from its array. Command, variables and files stay with the array."""
 
