@@ -6,46 +6,100 @@ from functools import lru_cache
 from pool.carving.geometry import EMPTY, Cut, Layout, Place, capacity, free_places
 
 Weights = tuple[float, ...]
-"""How often each profile of a geometry is asked for; the sum is 1."""
+"""How often each profile of a geometry is asked for; the sum is 1, within rounding."""
+
+FATE = 0.85
+"""How much the fate of a layout counts, against the room that it has now."""
 
 
 def even_weights(cut: Cut) -> Weights:
     """Every plain profile that can exist at all is asked for equally often."""
-    return demand_weights(cut, {})
+    plain = _plain(cut)
+    return tuple(p / (sum(plain) or 1.0) for p in plain)
 
 
 def demand_weights(cut: Cut, asked: Mapping[str, float]) -> Weights:
-    """Weights from recent demand by profile name, half of them spread evenly over all profiles.
+    """Weights from recent demand by profile name, even where nothing that can exist was asked for.
 
-    The even half keeps room for what nobody has asked for lately; profiles with extra engines
-    count only where they were asked for.
+    In hundredths, so that a slight change of demand does not make every layout be judged anew.
     """
-    total = sum(asked.values()) or 1.0
     seen = [
-        asked.get(profile.name, 0.0) / total + float("+" not in profile.name)
-        if capacity(cut, EMPTY, i)
-        else 0.0
+        asked.get(profile.name, 0.0) if capacity(cut, EMPTY, i) else 0.0
         for i, profile in enumerate(cut.geometry.profiles)
     ]
-    return tuple(s / (sum(seen) or 1.0) for s in seen)
+    total = sum(seen)
+    return tuple(round(s / total, 2) for s in seen) if total else even_weights(cut)
+
+
+@lru_cache(maxsize=512)
+def _plain(cut: Cut) -> tuple[float, ...]:
+    """1 for each profile without extra engines that can exist at all, else 0."""
+    return tuple(
+        float("+" not in profile.name and capacity(cut, EMPTY, i) > 0)
+        for i, profile in enumerate(cut.geometry.profiles)
+    )
 
 
 @lru_cache(maxsize=65536)
+def worth(cut: Cut, layout: Layout, weights: Weights) -> float:
+    """What the layout is good for: the room it has, and how little of it will stay empty.
+
+    Room counts while work comes and goes; what stays empty counts once the card fills up.
+    """
+    left = fate(cut, layout, weights) / cut.geometry.units
+    return (1.0 - FATE) * room(cut, layout, weights) - FATE * left
+
+
 def room(cut: Cut, layout: Layout, weights: Weights) -> float:
-    """What the layout can still hold: for each profile the share of an empty card's count."""
+    """What the layout can still hold: for each profile the share of an empty card's count.
+
+    Half of it is weighed by demand, half evenly over the plain profiles: that keeps room for what
+    nobody has asked for lately.
+    """
+    plain = _plain(cut)
+    even = sum(plain) or 1.0
     total = 0.0
     for i, weight in enumerate(weights):
-        if weight:
-            total += weight * capacity(cut, layout, i) / capacity(cut, EMPTY, i)
+        both = (weight + plain[i] / even) / 2
+        if both:
+            total += both * capacity(cut, layout, i) / capacity(cut, EMPTY, i)
     return total
 
 
+def fate(cut: Cut, layout: Layout, weights: Weights) -> float:
+    """How many units are expected to stay empty when the demand, as it comes, fills the card.
+
+    Each arrival that still fits takes the place with the best fate.
+    """
+    return _fate(cut, layout, weights, _fates(cut, weights))
+
+
+@lru_cache(maxsize=64)
+def _fates(cut: Cut, weights: Weights) -> dict[Layout, float]:
+    """The fates found so far of one geometry under one demand."""
+    return {}
+
+
+def _fate(cut: Cut, layout: Layout, weights: Weights, known: dict[Layout, float]) -> float:
+    found = known.get(layout)
+    if found is None:
+        empty = chance = 0.0
+        for i, weight in enumerate(weights):
+            free = free_places(cut, layout, i) if weight else ()
+            if free:
+                chance += weight
+                empty += weight * min(_fate(cut, layout.plus(p), weights, known) for p in free)
+        units = cut.geometry.units - layout.mask.bit_count()
+        known[layout] = found = empty / chance if chance else float(units)
+    return found
+
+
 def best_place(cut: Cut, layout: Layout, profile: int, weights: Weights) -> Place | None:
-    """The start that leaves most room for later work; the highest start breaks a tie."""
+    """The start that leaves the layout worth most; the highest start breaks a tie."""
     free = free_places(cut, layout, profile)
     if not free:
         return None
-    return max(free, key=lambda p: (round(room(cut, layout.plus(p), weights), 9), p.start))
+    return max(free, key=lambda p: (round(worth(cut, layout.plus(p), weights), 9), p.start))
 
 
 def pack(
@@ -53,7 +107,7 @@ def pack(
 ) -> tuple[Place, ...] | None:
     """Places for every wanted profile beside the layout, or None when no legal set exists.
 
-    Exact: all legal sets are searched (each layout once), and the one that leaves most room wins.
+    Exact: all legal sets are searched (each layout once); the one leaving the card worth most wins.
     The answer does not depend on the order of `wanted`; the tightest profile comes first in it.
     """
     ordered = tuple(sorted(wanted, key=lambda i: (len(cut.places[i]), -cut.profile(i).size, i)))
@@ -65,9 +119,9 @@ def pack(
 def _search(
     cut: Cut, layout: Layout, wanted: tuple[int, ...], weights: Weights
 ) -> tuple[tuple[float, tuple[int, ...]], tuple[Place, ...]] | None:
-    """Best (score, places) for the wanted rest; score is room left, then high starts."""
+    """Best (score, places) for the wanted rest; score is what is left worth, then high starts."""
     if not wanted:
-        return (round(room(cut, layout, weights), 9), ()), ()
+        return (round(worth(cut, layout, weights), 9), ()), ()
     best: tuple[tuple[float, tuple[int, ...]], tuple[Place, ...]] | None = None
     for place in free_places(cut, layout, wanted[0]):
         rest = _search(cut, layout.plus(place), wanted[1:], weights)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from pool.carving.geometry import Cut, Layout, Place
-from pool.carving.pack import Weights, even_weights, pack, room
+from pool.carving.pack import Weights, even_weights, pack, worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Recut:
     reused: tuple[int, ...]
     removed: tuple[int, ...]
     added: tuple[Place, ...]
-    room_left: float
+    worth_left: float
 
 
 def layout_of(cut: Cut, pieces: Sequence[Piece]) -> Layout:
@@ -53,7 +53,7 @@ def recut(
     """How to get the wanted profiles onto the card with the fewest removals, or None.
 
     Fixed pieces are never removed. Among equal numbers of removals, fewer new pieces win (an idle
-    one is given as it is), then the room left for later work, then the higher starts.
+    one is given as it is), then what is left worth for later work, then the higher starts.
     """
     weights = weights or even_weights(cut)
     ordered = tuple(sorted(pieces, key=lambda p: (p.start, p.id)))
@@ -95,11 +95,11 @@ def _without(
         reused=tuple(reused),
         removed=tuple(p.id for p in removed),
         added=added,
-        room_left=room(cut, layout, weights),
+        worth_left=worth(cut, layout, weights),
     )
 
 
 def _merit(answer: Recut) -> tuple[int, float, tuple[int, ...], tuple[int, ...]]:
-    """Fewer new pieces, more room, higher starts, then the older pieces removed: never a tie."""
+    """Fewer new pieces, more worth, higher starts, then the older pieces removed: never a tie."""
     starts = tuple(place.start for place in answer.added)
-    return (-len(answer.added), round(answer.room_left, 9), starts, answer.removed)
+    return (-len(answer.added), round(answer.worth_left, 9), starts, answer.removed)

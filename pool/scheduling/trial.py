@@ -9,7 +9,7 @@ import numpy as np
 from nodeagent.protocol.inventory import Geometry
 from nodeagent.protocol.vocabulary import Mode
 from pool.carving.geometry import cut_of
-from pool.carving.pack import Weights, demand_weights, room
+from pool.carving.pack import Weights, demand_weights, worth
 from pool.carving.plan import Piece, Recut, layout_of, recut
 from pool.carving.sizes import profiles_for
 from pool.scheduling.board import NO_LAYOUT, Board, Flags, Ints
@@ -20,7 +20,7 @@ from pool.scheduling.stock import Layout
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The best way to get one profile onto one layout; `loss` is the room it costs."""
+    """The best way to get one profile onto one layout; `loss` is the worth that it costs."""
 
     profile: int
     answer: Recut
@@ -48,7 +48,7 @@ def try_layout(
             after = layout_of(cut, [*(p for p in pieces if p.fixed), *given])
             for place in answer.added:
                 after = after.plus(place)
-            loss = room(cut, fixed_only, weights) - room(cut, after, weights)
+            loss = worth(cut, fixed_only, weights) - worth(cut, after, weights)
             return Trial(profile, answer, round(loss, 9))
     return None
 
