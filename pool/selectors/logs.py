@@ -35,6 +35,14 @@ def log_tail(*, attempt: Attempt, chunks: int = 64, rank: int = 0) -> LogPart:
     return _joined(found[whole:], 0)
 
 
+def log_size(*, attempt: Attempt, rank: int = 0) -> int:
+    """How many bytes the rank has written as far as its node told; 0 of one there is not."""
+    if rank == 0:
+        return attempt.log_bytes
+    found = attempt.ranks.filter(rank=rank).values_list("log_bytes", flat=True).first()
+    return found or 0
+
+
 def _unbroken(found: list[tuple[str, int, int]]) -> int:
     """How many pieces from the first on follow each other without a gap."""
     for number, ((_, start, size), (_, following, _)) in enumerate(pairwise(found), 1):

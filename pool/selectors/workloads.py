@@ -4,6 +4,7 @@ from django.db.models import Prefetch, QuerySet
 
 from pool.lifecycle.workloads import ENDED, HOLDING, WAITING
 from pool.models.placements import Hold
+from pool.models.ranks import Rank
 from pool.models.workloads import Attempt, Workload
 from pool.selectors.memberships import Standing
 
@@ -40,11 +41,15 @@ def workload_filter(
 
 
 def attempt_list(*, workload: Workload) -> QuerySet[Attempt]:
-    """Every run of the workload, newest first, with what it held; four queries at any size."""
+    """Every run of the workload, newest first, with what it held; five queries at any size."""
     holds = Hold.objects.select_related("slice", "card", "node").order_by("pk")
     return (
         Attempt.objects.filter(workload=workload)
         .select_related("node")
-        .prefetch_related("placements__partition", Prefetch("placements__holds", queryset=holds))
+        .prefetch_related(
+            "placements__partition",
+            Prefetch("placements__holds", queryset=holds),
+            Prefetch("ranks", queryset=Rank.objects.select_related("node").order_by("rank")),
+        )
         .order_by("-number")
     )

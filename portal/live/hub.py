@@ -16,7 +16,7 @@ from channels.db import database_sync_to_async
 from portal.live import reading
 from portal.live.ear import Listener, ear
 from portal.live.missed import LOOK_S, Missed
-from portal.live.relevance import LOG, News, news_of, touches
+from portal.live.relevance import LOG, News, log_of, news_of, touches
 from portal.live.seat import LogPlace, Seat, said
 
 log = structlog.get_logger(__name__)
@@ -90,7 +90,7 @@ class Hub:
 
     def again(self, topic: str) -> None:
         """A log of which more can be read at once, now that its last piece was sent."""
-        self._logs.add(topic.removeprefix(LOG))
+        self._logs.add(log_of(topic)[0])
         self._news.set()
 
     def _run(self) -> None:
@@ -156,7 +156,7 @@ class Hub:
         wanted: dict[str, list[Seat]] = defaultdict(list)
         for seat in self._seats:
             for topic in seat.keys:
-                touched = topic.removeprefix(LOG) in logs and topic.startswith(LOG)
+                touched = topic.startswith(LOG) and log_of(topic)[0] in logs
                 if everything or touched or touches(news, topic, seat.projects):
                     wanted[topic].append(seat)
         for topic, seats in wanted.items():
@@ -189,7 +189,8 @@ class Hub:
             if place is not None and topic not in seat.outbox:
                 groups[place.attempt, place.offset].append(seat)
         for (attempt, offset), group in groups.items():
-            found = await _log_news(topic.removeprefix(LOG), attempt, offset)
+            uid, rank = log_of(topic)
+            found = await _log_news(uid, attempt, offset, rank)
             if found is None:
                 continue
             for seat in group:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import MethodNotAllowed
 
 from pool.errors import Invalid, NotYours
-from pool.models import Attempt
+from pool.models import Attempt, Rank
 from pool.selectors.memberships import standing
 from pool.selectors.workloads import workload_list
 from portal.api.authentication import admitted
@@ -42,6 +42,7 @@ class Wish:
     attempt: int
     offset: int
     follow: bool
+    rank: int = 0
 
 
 class Rights:
@@ -61,7 +62,7 @@ class Rights:
 
 
 async def workload_logs(request: HttpRequest, uid: str) -> HttpResponseBase:
-    """`GET …/logs?follow=1&attempt=n&offset=bytes`: text/plain, UTF-8."""
+    """`GET …/logs?follow=1&attempt=n&rank=n&offset=bytes`: text/plain, UTF-8."""
     try:
         wish = await sync_to_async(_admit)(request, uid)
     except Exception as refused:
@@ -89,7 +90,7 @@ def _admit(request: HttpRequest, uid: str) -> Wish:
     found = workload_list(standing=standing(user=user)).filter(uid=uid).first()
     if found is None:
         raise NotYours
-    unknown = set(given) - {"follow", "attempt", "offset"}
+    unknown = set(given) - {"follow", "attempt", "offset", "rank"}
     if unknown:
         raise Invalid(**{name[:80]: _("Unknown parameter.") for name in unknown})
     wish = Wish(
@@ -100,7 +101,10 @@ def _admit(request: HttpRequest, uid: str) -> Wish:
         attempt=_number(given, "attempt"),
         offset=_number(given, "offset"),
         follow=_number(given, "follow") == 1,
+        rank=_number(given, "rank"),
     )
+    if wish.rank and not Rank.objects.filter(attempt__workload=found, rank=wish.rank).exists():
+        raise NotYours
     if wish.attempt and not Attempt.objects.filter(workload=found, number=wish.attempt).exists():
         raise NotYours
     return wish
@@ -120,7 +124,7 @@ async def _told(wish: Wish) -> AsyncIterator[bytes]:
     rights = Rights(wish)
     try:
         while patience > 0 and await rights.hold():
-            found = await _log_news(wish.uid, attempt, offset)
+            found = await _log_news(wish.uid, attempt, offset, wish.rank)
             if found is not None and wish.attempt not in (0, found.attempt):
                 return
             if found is not None:

@@ -9,11 +9,11 @@ from django.utils import translation
 from pool import clock
 from pool.lifecycle.workloads import ENDED
 from pool.models import Attempt, Event, User, Workload
-from pool.selectors.logs import LogPart, log_after, log_tail
+from pool.selectors.logs import LogPart, log_after, log_size, log_tail
 from pool.selectors.memberships import standing
 from pool.selectors.tenants import project_list
 from pool.selectors.workloads import workload_list
-from portal.live.relevance import LOG
+from portal.live.relevance import LOG, log_of
 from portal.models import ApiToken
 from portal.pages.panels import panel_key, panel_render
 
@@ -66,7 +66,7 @@ def newest_event() -> int:
 def key_of(user: User, topic: str) -> str | None:
     """The permission class of a topic for this person; None: not theirs to know."""
     if topic.startswith(LOG):
-        uid = topic.removeprefix(LOG)
+        uid, _ = log_of(topic)
         rows = workload_list(standing=standing(user=user)).filter(uid=uid)
         return topic if "\x00" not in uid and rows.exists() else None
     return panel_key(user, topic)
@@ -78,8 +78,8 @@ def draw(user: User, topic: str, language: str) -> str:
         return panel_render(user, topic)
 
 
-def log_news(uid: str, attempt: int, offset: int | None) -> LogNews | None:
-    """What was written after a place; None before there is a run.
+def log_news(uid: str, attempt: int, offset: int | None, rank: int = 0) -> LogNews | None:
+    """What a rank wrote after a place; None before there is a run.
 
     `attempt` 0 means the newest run, `offset` None its tail. When all of a run was read, its
     successor begins at 0.
@@ -90,13 +90,13 @@ def log_news(uid: str, attempt: int, offset: int | None) -> LogNews | None:
     current = next((run for run in runs if run.number == attempt), runs[-1])
     start = offset if attempt in (0, current.number) else 0
     if start is None:
-        part = log_tail(attempt=current, chunks=CHUNKS)
+        part = log_tail(attempt=current, chunks=CHUNKS, rank=rank)
     else:
-        part = log_after(attempt=current, offset=start, chunks=CHUNKS)
+        part = log_after(attempt=current, offset=start, chunks=CHUNKS, rank=rank)
     later = [run.number for run in runs if run.number > current.number]
     if later and not part.text:
-        return log_news(uid, later[0], 0)
-    whole = part.end >= current.log_bytes
+        return log_news(uid, later[0], 0, rank)
+    whole = part.end >= log_size(attempt=current, rank=rank)
     end = whole and not later and ended(uid)
     return LogNews(current.number, part, end, more=bool(part.text) and (bool(later) or not whole))
 

@@ -16,6 +16,13 @@ RIGHTS = frozenset({"membership", "user", "project", "organization"})
 """Nouns whose events may change what somebody is allowed to see."""
 
 LOG = "log:"
+"""Before a workload's uid; `.n` after it means its rank n, none its rank 0."""
+
+
+def log_of(topic: str) -> tuple[str, int]:
+    """Whose log a topic is of: the workload's uid, and the rank of its gang."""
+    uid, _, rank = topic.removeprefix(LOG).partition(".")
+    return uid, int(rank) if rank.isascii() and rank.isdigit() and len(rank) < 5 else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +64,7 @@ def touches(news: News, topic: str, projects: frozenset[int] | None) -> bool:
     if topic in news.topics:
         return True
     if topic.startswith(LOG):
-        return f"workload:{topic.removeprefix(LOG)}" in news.topics
+        return f"workload:{log_of(topic)[0]}" in news.topics
     wanted = WIDE.get(topic)
     if wanted is None or not wanted & news.nouns:
         return False

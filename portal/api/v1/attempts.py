@@ -4,13 +4,43 @@ from typing import Any
 
 from rest_framework import serializers
 
-from pool.models import Attempt
+from pool.models import Attempt, Rank
+
+
+class RankOut(serializers.ModelSerializer[Rank]):
+    """One node's part of a run on several nodes; `state` is what its node told last."""
+
+    node = serializers.SlugRelatedField[Any](slug_field="name", read_only=True)
+    state = serializers.ChoiceField(
+        choices=["placed", "starting", "running", "ended", "clean", "lost"], source="stage"
+    )
+
+    class Meta:
+        model = Rank
+        fields = [
+            "rank",
+            "node",
+            "cards",
+            "state",
+            "started_at",
+            "ended_at",
+            "exit_code",
+            "exit_reason",
+            "message",
+            "log_bytes",
+            "peak_memory_mib",
+        ]
 
 
 class AttemptOut(serializers.ModelSerializer[Attempt]):
-    """What a node reported of a run. The exit code after a signal is minus the signal's number."""
+    """What a node reported of a run. The exit code after a signal is minus the signal's number.
+
+    A run on several nodes (`size`) has `ranks`; `node` is rank 0's, where they meet at
+    `master_port`. For all other runs the list is empty.
+    """
 
     node = serializers.SlugRelatedField[Any](slug_field="name", read_only=True)
+    ranks = RankOut(many=True, read_only=True)
 
     class Meta:
         model = Attempt
@@ -30,4 +60,7 @@ class AttemptOut(serializers.ModelSerializer[Attempt]):
             "peak_memory_mib",
             "checkpoint_step",
             "checkpoint_at",
+            "size",
+            "master_port",
+            "ranks",
         ]

@@ -10,6 +10,7 @@ from pool.models import Hold, Placement
 from pool.selectors.placements import placement_list
 from portal.api.door import UID, Listed
 from portal.api.fields import Filters
+from portal.api.v1.attempts import RankOut
 
 
 class HoldOut(serializers.ModelSerializer[Hold]):
@@ -49,6 +50,7 @@ class PlacementOut(serializers.ModelSerializer[Placement]):
     project = serializers.CharField(source="attempt.workload.project.slug")
     partition = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     holds = HoldOut(many=True)
+    ranks = RankOut(many=True, source="attempt.ranks")
 
     class Meta:
         model = Placement
@@ -63,6 +65,7 @@ class PlacementOut(serializers.ModelSerializer[Placement]):
             "opened_at",
             "closed_at",
             "holds",
+            "ranks",
         ]
 
 

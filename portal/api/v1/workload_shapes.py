@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from nodeagent.protocol.vocabulary import Silence, WorkloadKind
 from pool.cycle.waiting import UNITS
-from pool.lifecycle.roles import Priority
+from pool.lifecycle.roles import Priority, RankDeath
 from pool.lifecycle.workloads import WorkloadState
 from pool.models import Workload
 from pool.scheduling.suggest import Change
@@ -70,6 +70,17 @@ class WorkloadIn(Given):
     )
     runs = serializers.IntegerField(
         min_value=0, max_value=100, default=0, help_text="How often it is run again if it fails."
+    )
+    on_rank_death = serializers.ChoiceField(
+        choices=[one.value for one in RankDeath],
+        default=RankDeath.FAIL.value,
+        help_text="Work on several nodes: what the death of one of its ranks means for the whole.",
+    )
+    rendezvous_seconds = serializers.IntegerField(
+        min_value=1,
+        max_value=86_400,
+        default=600,
+        help_text="Work on several nodes: how long its ranks may wait for each other.",
     )
     when_full = serializers.ChoiceField(
         choices=["wait", "ask"],
@@ -157,6 +168,8 @@ class WorkloadOut(WorkloadRow):
             "grace_seconds",
             "runs_left",
             "starts_left",
+            "on_rank_death",
+            "rendezvous_seconds",
             "waits",
             "attempts",
             "cost",

@@ -14,6 +14,7 @@ from nodeagent.protocol.vocabulary import ExitReason
 from pool.cycle.waiting import waiting_explain
 from pool.errors import Invalid
 from pool.models import Workload
+from pool.rules.gangs import Gang
 from pool.selectors.workloads import GROUPS, attempt_list, workload_list
 from pool.services.workloads import (
     workload_hold,
@@ -103,6 +104,10 @@ class WorkloadDoor(Listed):
         if given.pop("kind") not in (None, version.kind):
             raise Invalid(kind=_("The template is for %(kind)s.") % {"kind": version.kind})
         places = partitions_named(project, given.pop("partitions"))
+        gang = Gang(
+            on_rank_death=given.pop("on_rank_death"),
+            rendezvous_seconds=given.pop("rendezvous_seconds"),
+        )
         weigh = partial(
             weights_for,
             project=project,
@@ -116,6 +121,7 @@ class WorkloadDoor(Listed):
             project=project,
             template_version=version,
             partitions=places,
+            gang=gang,
             weights=weigh,
             lease=lease_named(self.standing, project, given.pop("lease")),
             actor=self.actor,
