@@ -234,6 +234,7 @@ def _running(
         borrowed=not row.entitled,
         leaving=work.state in LEAVING,
         interrupted=row.interrupted,
+        notice_s=float(work.grace_seconds),
     )
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from nodeagent.protocol.vocabulary import ExitReason
 from pool.clock import now
+from pool.cycle.lateness import late
 from pool.cycle.round import only_one
 from pool.cycle.silence import boottime, silence_sweep
 from pool.events import SYSTEM
@@ -57,6 +58,7 @@ class Seen:
     rooms: int = 0
     decisions: int = 0
     turned: int = 0
+    late: int = 0
 
 
 def watch() -> Seen | None:
@@ -73,6 +75,7 @@ def watch() -> Seen | None:
             + _part(gangs_settle),
             rooms=_part(lambda: _rooms(at)) + _part(lambda: cards_clean(actor=SYSTEM)),
             decisions=_part(lambda: request_decisions_due(actor=SYSTEM)),
+            late=_part(lambda: late(at)),
             turned=_part(lambda: windows_due(actor=SYSTEM))
             + _part(lambda: reservations_due(actor=SYSTEM)),
         )

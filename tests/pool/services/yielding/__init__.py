@@ -1,0 +1,1 @@
+"""Tests of orders to give way, in the books."""
