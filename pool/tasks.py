@@ -6,6 +6,7 @@ from django.db import OperationalError
 from pool.cycle import audit as audits
 from pool.cycle import expire as expiry
 from pool.cycle import housekeep as housekeeping
+from pool.cycle import recurring as recurrence
 from pool.cycle import watch as watching
 from pool.cycle.round import run_rounds
 from pool.wake import Wake
@@ -29,6 +30,12 @@ def watch() -> None:
 def expire() -> None:
     """Bring about what time alone brings about."""
     expiry.expire()
+
+
+@shared_task(name="pool.recurring")
+def recurring() -> None:
+    """Submit what is due by its schedule; beat comes again in five seconds."""
+    recurrence.recurring()
 
 
 @shared_task(name="pool.housekeep")

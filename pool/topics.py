@@ -13,12 +13,14 @@ def topics(
     """Topics of one event, without repeats, in a fixed order.
 
     A topic is `pool`, `queue`, `project:<pk>`, or `<noun>:<uid>` of the subject and of what
-    the event's data name under `workload`, `node` and `request`.
+    the event's data name under `workload`, `node` and `request`; an `array` is a workload.
     """
     found: dict[str, None] = {subject: None}
     for noun in ("workload", "node", "request"):
         if data.get(noun):
             found[f"{noun}:{data[noun]}"] = None
+    if data.get("array"):
+        found[f"workload:{data['array']}"] = None
     if project_id is not None:
         found[f"project:{project_id}"] = None
     head = kind.split(".", 1)[0]

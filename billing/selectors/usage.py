@@ -75,8 +75,24 @@ def usage_list(*, user: User) -> QuerySet[Usage]:
 
 
 def workload_cost(*, workload: Workload) -> Cost:
-    """What one workload has cost, up to now."""
+    """What one workload has cost, up to now; an array what all its pieces have."""
+    if workload.array_size:
+        return array_cost(array=workload)
     return workload_costs(workloads=[workload])[workload.pk]
+
+
+def array_cost(*, array: Workload) -> Cost:
+    """The same of all pieces of an array, in a constant number of queries."""
+    totals = {array.pk: _Total()}
+    done = Usage.objects.filter(workload__parent=array)
+    _add_finished(done, Q(running=True), "workload__parent", totals)
+    rows = Usage.objects.filter(hold=OuterRef("pk"))
+    holds = Hold.objects.filter(placement__attempt__workload__parent=array)
+    now = database_now()
+    for one in rated_holds(holds=holds.filter(~Exists(rows) | Exists(rows.filter(running=True)))):
+        _add_live(one, totals[array.pk], now)
+    currencies = Project.objects.values_list("organization__currency", flat=True)
+    return totals[array.pk].cost(currencies.get(pk=array.project_id))
 
 
 def workload_costs(*, workloads: Collection[Workload]) -> dict[int, Cost]:

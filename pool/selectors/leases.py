@@ -8,7 +8,7 @@ from pool.lifecycle.leases import LeaseState
 from pool.models.leases import Lease
 from pool.models.tenants import Project
 from pool.rules.needs import Need, from_mapping, to_mapping
-from pool.selectors.arrays import in_use_of
+from pool.selectors.series.arrays import in_use_of
 from pool.selectors.memberships import Standing
 from pool.selectors.offers import host_of, options_for
 
@@ -93,4 +93,4 @@ def _same_kind(own: Need, need: Need) -> bool:
         granted, asked = set(getattr(own, name)), set(getattr(need, name))
         if granted and not (asked and asked <= granted):
             return False
-    return need.topology in (own.topology, "node")
+    return need.topology in (own.topology, "node") and need.nodes in (own.nodes, 0)

@@ -1,8 +1,8 @@
 """Workloads with what a row or a page shows of them."""
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
 
-from pool.lifecycle.workloads import ENDED, HOLDING, WAITING
+from pool.lifecycle.workloads import ENDED, HOLDING, WAITING, WorkloadState
 from pool.models.placements import Hold
 from pool.models.ranks import Rank
 from pool.models.workloads import Attempt, Workload
@@ -23,12 +23,23 @@ def workload_list(*, standing: Standing) -> QuerySet[Workload]:
     )
 
 
+def workload_tops(rows: QuerySet[Workload]) -> QuerySet[Workload]:
+    """The rows without the pieces of arrays: each array stands for its own."""
+    return rows.filter(parent=None)
+
+
 def workload_filter(
     rows: QuerySet[Workload], *, group: str = "", project: str = "", text: str = ""
 ) -> QuerySet[Workload]:
-    """Narrow a list by group of states, project slug, and words in name or owner, or a uid."""
+    """Narrow a list by group of states, project slug, and words in name or owner, or a uid.
+
+    An array is in every group in which one of its pieces is.
+    """
     if group in GROUPS:
-        rows = rows.filter(state__in=sorted(GROUPS[group]))
+        pieces = Workload.objects.filter(parent=OuterRef("pk"), state__in=sorted(GROUPS[group]))
+        arrays = Q(Exists(pieces), state=WorkloadState.ACTIVE)
+        whole = Q(state__in=sorted(GROUPS[group]))
+        rows = rows.filter(whole | arrays if group != "ended" else whole)
     if project:
         rows = rows.filter(project__slug=project)
     if text:

@@ -136,6 +136,8 @@ def move(
     if kind is None:
         return 0
     words = {"from": str(state), "to": str(then), "reason": reason, **dict(told or {})}
+    if isinstance(row, Workload) and row.parent_id is not None:
+        words["array"] = Workload.objects.values_list("uid", flat=True).get(pk=row.parent_id)
     return record(kind, row, actor=actor, project=project, **words)
 
 

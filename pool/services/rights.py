@@ -92,7 +92,7 @@ def right_to_start(
         template_version=wish.template_version,
         actor=actor,
         need=to_mapping(wish.need),
-        duration_seconds=lasting(seconds, pieces, copies),
+        duration_seconds=min(lasting(seconds, pieces, copies), wish.template_version.max_seconds),
         copies=copies,
         partitions=wish.partitions,
         title=title,

@@ -22,8 +22,8 @@ from pool.rules.arrays import Array, array_problem, at_once, spec_of
 from pool.rules.gangs import Gang, gang_problems
 from pool.rules.needs import to_mapping
 from pool.rules.workloads import reason_problem, work_problems
-from pool.selectors.arrays import live_of_member
 from pool.selectors.offers import host_of
+from pool.selectors.series.arrays import live_of_member
 from pool.services.attempts import attempt_stop
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse

@@ -6,7 +6,7 @@ from django.db.models import Model, QuerySet
 
 from pool.errors import Forbidden, NotYours
 from pool.lifecycle.roles import Role
-from pool.models import Organization, Project, Request, Workload
+from pool.models import Organization, Project, Request, Schedule, Workload
 from pool.selectors.memberships import Standing
 from portal.access.roles import MAY, Verb, allowed
 
@@ -91,7 +91,7 @@ def _knows_of(standing: Standing, thing: Any) -> bool:
 
 def _others(standing: Standing, thing: Any) -> bool:
     """Whether the thing has an owner who is not this person."""
-    if isinstance(thing, Workload):
+    if isinstance(thing, (Workload, Schedule)):
         return thing.owner_id != standing.user
     if isinstance(thing, Request):
         return thing.requester_id != standing.user

@@ -19,8 +19,9 @@ from pool.selectors.memberships import Standing
 from pool.selectors.nodes import node_map
 from pool.selectors.quotas import quota_list
 from pool.selectors.requests import approval_list, request_list
+from pool.selectors.series.arrays import told
 from pool.selectors.templates import usable_templates
-from pool.selectors.workloads import workload_list
+from pool.selectors.workloads import workload_list, workload_tops
 from portal.pages.gauges import Gauge, gauges
 from portal.pages.htmx import HtmxRequest, page
 
@@ -40,12 +41,12 @@ def index(request: HtmxRequest) -> HttpResponse:
 
 def live_context(*, user: User, standing: Standing) -> dict[str, Any]:
     """What changes while one looks; a constant number of queries."""
-    mine = workload_list(standing=standing).filter(owner=user)
+    mine = workload_tops(workload_list(standing=standing).filter(owner=user))
     fresh = Q(ended_at=None) | Q(ended_at__gte=now() - RECENT)
     return {
         "standing": standing,
         "needs": _needs_you(user=user, standing=standing),
-        "workloads": list(mine.filter(fresh)[:SHOWN]),
+        "workloads": told(mine.filter(fresh)[:SHOWN]),
         "ever": mine.exists(),
         "fits": fits_now(nodes=node_map()),
         "templates": usable_templates(standing=standing)[:TILES] if standing.works else [],
@@ -57,7 +58,7 @@ def live_context(*, user: User, standing: Standing) -> dict[str, Any]:
 def _needs_you(*, user: User, standing: Standing) -> dict[str, Any]:
     """Everything that waits for this person, each with a page where it can be answered."""
     requests = request_list(standing=standing)
-    mine = workload_list(standing=standing).filter(owner=user)
+    mine = workload_tops(workload_list(standing=standing).filter(owner=user))
     own = active_leases(standing=standing).filter(request__requester=user)
     soon = own.filter(valid__endswith__lte=now() + ENDS_NOW) | own.filter(
         valid__endswith__lte=now() + ENDS_SOON, request__duration_seconds__gte=LONG_LEASE_S

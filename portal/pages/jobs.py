@@ -1,6 +1,7 @@
 """The form for a new job: a command with a share of a card."""
 
 import shlex
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -14,15 +15,18 @@ from pool.errors import PoolError
 from pool.events import Actor
 from pool.models.leases import Lease
 from pool.models.workloads import Workload
+from pool.rules.arrays import lasting
 from pool.selectors.leases import active_leases
 from pool.selectors.workloads import workload_list
 from pool.services.workloads import workload_submit
 from portal.access.guards import found, guard
 from portal.access.roles import Verb
+from portal.access.weights import weights_for
 from portal.pages.answers import Answer, answer
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page
 from portal.pages.need_forms import NeedForm, as_filled_in
+from portal.pages.series.fields import SeriesFields
 
 RENAMED = {
     "expected_seconds": "time_value",
@@ -30,11 +34,13 @@ RENAMED = {
     "template_version": "template",
     "files": "file_text",
     "runs": "retries",
+    "array": "pieces",
+    "after": "after_uids",
 }
 
 
-class JobForm(NeedForm):
-    """A need, and what to run with it."""
+class JobForm(SeriesFields, NeedForm):
+    """A need, and what to run with it: once, or as the pieces of an array."""
 
     lease = forms.ModelChoiceField(
         label=gettext_lazy("By right of"),
@@ -131,12 +137,12 @@ class JobForm(NeedForm):
 def new(request: HtmxRequest) -> HttpResponse:
     """The form; what was typed is never lost."""
     bound = request.method == "POST"
-    form = JobForm(request.POST or None, initial=_start(request), standing=request.standing)
+    form = JobForm(request.POST or None, initial=job_start(request), standing=request.standing)
     if bound and form.is_valid():
         made = _submit(request, form)
         if made is not None:
             return go(request, reverse("workload", args=[made.uid]))
-    context = {"form": form, "standing": request.standing, "answer": _answer(form), "job": True}
+    context = {"form": form, "standing": request.standing, "answer": job_answer(form), "job": True}
     return render(request, "pages/workloads/new.html", context, status=422 if bound else 200)
 
 
@@ -144,11 +150,11 @@ def new(request: HtmxRequest) -> HttpResponse:
 def judged(request: HtmxRequest) -> HttpResponse:
     """Only the answer beside the form, while one types: name and command may still be missing."""
     form = JobForm(request.POST, standing=request.standing)
-    context = {"form": form, "answer": _answer(form), "job": True}
+    context = {"form": form, "answer": job_answer(form), "job": True}
     return render(request, "pages/requests/_answer.html", context)
 
 
-def _answer(form: JobForm) -> Answer | None:
+def job_answer(form: JobForm) -> Answer | None:
     """The answer to the need alone; what is not about it may be wrong."""
     if not form.is_bound:
         return None
@@ -163,10 +169,11 @@ def _answer(form: JobForm) -> Answer | None:
         overrides=form.overrides,
         partitions=list(data["partitions"]),
         seconds=form.seconds,
+        copies=form.copies,
     )
 
 
-def _start(request: HtmxRequest) -> dict[str, Any]:
+def job_start(request: HtmxRequest) -> dict[str, Any]:
     """Empty, or as a lease or an earlier workload says."""
     start: dict[str, Any] = {"time_value": 1, "time_unit": 3600}
     if uid := request.GET.get("lease"):
@@ -182,15 +189,18 @@ def _start(request: HtmxRequest) -> dict[str, Any]:
 
 
 def _like(old: Workload) -> dict[str, Any]:
-    name, text = next(iter(old.files.items()), ("", ""))
+    said = old.parent or old
+    name, text = next(iter(said.files.items()), ("", ""))
     return {
+        "pieces": old.array_spec,
+        "throttle": old.array_throttle,
         "project": old.project.slug,
         **as_filled_in(old.need, old.template_version),
         "name": old.name,
-        "command": shlex.join(old.command),
+        "command": shlex.join(said.command),
         "file_name": name,
         "file_text": text,
-        "env": "\n".join(f"{key}={value}" for key, value in old.env.items()),
+        "env": "\n".join(f"{key}={value}" for key, value in said.env.items()),
         "time_value": max(1, -(-old.expected_seconds // 60)),
         "time_unit": 60,
         "comment": old.comment,
@@ -199,7 +209,7 @@ def _like(old: Workload) -> dict[str, Any]:
 
 def _submit(request: HtmxRequest, form: JobForm) -> Workload | None:
     data = form.cleaned_data
-    said = _answer(form)
+    said = job_answer(form)
     try:
         guard(request.standing, Verb.WORK_SUBMIT, data["project"])
         return workload_submit(
@@ -216,12 +226,28 @@ def _submit(request: HtmxRequest, form: JobForm) -> Workload | None:
             lease=data["lease"],
             runs=data["retries"] or 0,
             comment=data["comment"],
-            weights=said.weights if said else {},
+            weights=said.weights if said and not form.array else partial(_weights, form),
+            array=form.array,
+            after=form.after(request.standing),
             actor=Actor.of(request.user),
         )
     except PoolError as refused:
         take_refusal(form, refused, RENAMED)
         return None
+
+
+def _weights(form: JobForm) -> dict[str, float]:
+    """What all the pieces of an array would weigh, for as long as they take."""
+    data = form.cleaned_data
+    pieces = len(form.array.indices) if form.array else 1
+    return weights_for(
+        project=data["project"],
+        version=form.chosen,
+        overrides=form.overrides,
+        partitions=tuple(data["partitions"]),
+        seconds=lasting(form.seconds, pieces, form.copies),
+        copies=form.copies,
+    )
 
 
 def _lease_label(lease: Lease) -> str:

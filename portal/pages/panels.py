@@ -11,6 +11,7 @@ from pool.selectors.workloads import workload_list
 from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.pages import home, map, workloads
+from portal.pages.series.arrays import array_context
 
 QUEUE = "queue"
 """Has no picture: it pokes the list, which asks again for what its reader may see."""
@@ -52,6 +53,9 @@ def panel_render(user: User, topic: str) -> str:
         return render_to_string("pages/map/_live.html", map.live_context(standing=held))
     if noun == "workload":
         workload = workload_list(standing=held).get(uid=uid)
+        if workload.array_size:
+            live = array_context(workload, standing=held)
+            return render_to_string("pages/series/_array.html", live)
         context = workloads.live_context(workload, standing=held)
         return render_to_string("pages/workloads/_live.html", context)
     return ""

@@ -92,6 +92,7 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
     if standing.in_projects(*Role) or standing.decides:
         work.append(link("workloads", "player-play", _("Workloads")))
         work.append(link("queue", "hourglass", _("Queue")))
+        work.append(link("schedules", "refresh", _("Schedules")))
         work.append(link("requests", "file-text", _("Requests")))
     if standing.decides:
         waiting = approval_list(standing=standing).exclude(requester=user).count()

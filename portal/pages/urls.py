@@ -21,6 +21,7 @@ from portal.pages import (
     workloads,
 )
 from portal.pages.queueing import heads, item, listing, policy, waits
+from portal.pages.series import arrays, schedules
 
 urlpatterns = [
     path("", home.index, name="home"),
@@ -30,6 +31,16 @@ urlpatterns = [
     path("workloads/judged/", jobs.judged, name="workload-judged"),
     path("workloads/<str:uid>/", workloads.detail, name="workload"),
     path("workloads/<str:uid>/stop/", workloads.stop, name="workload-stop"),
+    path("workloads/<str:uid>/pieces/", arrays.pieces, name="workload-pieces"),
+    path("workloads/<str:uid>/throttle/", arrays.throttle, name="workload-throttle"),
+    path("workloads/<str:uid>/retry/", arrays.retry, name="workload-retry"),
+    path("workloads/<str:uid>/hold/", arrays.hold, {"verb": "hold"}, name="work-hold"),
+    path("workloads/<str:uid>/release/", arrays.hold, {"verb": "release"}, name="work-release"),
+    path("schedules/", schedules.index, name="schedules"),
+    path("schedules/new/", schedules.new, name="schedule-new"),
+    path("schedules/times/", schedules.times, name="schedule-times"),
+    path("schedules/<str:uid>/", schedules.detail, name="schedule"),
+    path("schedules/<str:uid>/<str:verb>/", schedules.act, name="schedule-act"),
     path("workloads/<str:uid>/usage/", workloads.usage, name="workload-usage"),
     path("workloads/<str:uid>/log/", workloads.log, name="workload-log"),
     path("queue/", listing.index, name="queue"),

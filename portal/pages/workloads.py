@@ -17,23 +17,34 @@ from pool.models.placements import Hold
 from pool.models.workloads import Attempt, Workload
 from pool.selectors.logs import LogPart, log_after, log_tail
 from pool.selectors.memberships import Standing
+from pool.selectors.series.arrays import told
 from pool.selectors.tenants import project_list
-from pool.selectors.workloads import attempt_list, workload_filter, workload_list
+from pool.selectors.workloads import (
+    attempt_list,
+    workload_filter,
+    workload_list,
+    workload_tops,
+)
 from pool.services.workloads import workload_stop
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
+from portal.pages.curves import usage_series
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
-from portal.pages.curves import usage_series
+from portal.pages.series.arrays import array_page, series_context
 
 
 @page("GET")
 def index(request: HtmxRequest) -> HttpResponse:
     """Everything the person may see, newest first; htmx asks for the rows alone."""
     asked = {name: request.GET.get(key, "") for name, key in _FILTERS.items()}
-    rows = workload_filter(workload_list(standing=request.standing), **asked)
+    rows = workload_list(standing=request.standing)
+    if not asked["text"].startswith("wl-"):
+        rows = workload_tops(rows)
+    shown = newest_first(request, workload_filter(rows, **asked))
+    told(shown.rows)
     context = {
-        "page": newest_first(request, rows),
+        "page": shown,
         "standing": request.standing,
         "projects": project_list(standing=request.standing),
         "groups": _groups(),
@@ -48,12 +59,15 @@ def index(request: HtmxRequest) -> HttpResponse:
 @page("GET")
 def detail(request: HtmxRequest, uid: str) -> HttpResponse:
     """One workload: what it does, what it did, what it cost."""
-    workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
+    rows = workload_list(standing=request.standing).select_related("parent")
+    workload = get_object_or_404(rows, uid=uid)
+    if workload.array_size:
+        return array_page(request, workload)
     context = live_context(workload, standing=request.standing)
     attempts: list[Attempt] = context["attempts"]
     context |= {
         "standing": request.standing,
-        "command": shlex.join(workload.command),
+        "command": shlex.join((workload.parent or workload).command),
         "log": log_tail(attempt=attempts[0]) if attempts else LogPart("", 0, 0),
         "ended": workload.state in ENDED,
         "series": usage_series(attempts[0], workload, context["holds"]) if attempts else {},
@@ -107,6 +121,7 @@ def live_context(workload: Workload, *, standing: Standing) -> dict[str, Any]:
         "holds": _holds(attempts),
         "held": workload.state in HOLDING,
         "cost": workload_cost(workload=workload),
+        **series_context(workload, standing=standing),
         "may_stop": mine and workload.state not in ENDED and not stopping,
     }
 

@@ -39,6 +39,17 @@ LEASE = {
     "ending": ("wait", _("ending")),
     "ended": ("calm", _("ended")),
 }
+SCHEDULE = {
+    "active": ("good", _("active")),
+    "paused": ("wait", _("paused")),
+    "ended": ("calm", _("ended")),
+}
+SCHEDULE_RUN = {
+    "started": ("good", _("started")),
+    "skipped": ("calm", _("skipped")),
+    "missed": ("wait", _("missed")),
+    "refused": ("bad", _("refused")),
+}
 NODE = {
     "joining": ("busy", _("joining")),
     "observed": ("calm", _("observed only")),
@@ -73,6 +84,8 @@ TABLES = {
     "request": REQUEST,
     "lease": LEASE,
     "node": NODE,
+    "schedule": SCHEDULE,
+    "schedule_run": SCHEDULE_RUN,
     "card": CARD,
     "slice": SLICE,
 }

@@ -30,6 +30,7 @@ class Many:
             "command": ["true"],
             "expected_seconds": 60,
             "when_full": "wait",
+            "partitions": [self.partition],
             "actor": Actor.of(self.owner),
         }
         array = Array(spec, throttle) if spec else None

@@ -14,7 +14,7 @@ from pool.lifecycle.workloads import HOLDING, WAITING, WORKLOAD, WorkloadState
 from pool.models.ids import new_uid
 from pool.models.workloads import Workload
 from pool.rules.arrays import indices_of, whole_state
-from pool.selectors.arrays import states_of
+from pool.selectors.series.arrays import states_of
 from pool.services.moves import locked, move, move_pieces
 from pool.wake import round_wanted
 

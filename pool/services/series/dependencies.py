@@ -1,7 +1,7 @@
 """Work after other work: what it waits for is said at first, and may change while it waits."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db import connection, transaction
 from django.utils.translation import gettext
@@ -16,7 +16,7 @@ from pool.models.dependencies import Dependency
 from pool.models.workloads import Workload
 from pool.rules.arrays import indices_of
 from pool.rules.dependencies import MOST_AFTER, Pieces, Rule, Verdict, in_a_circle, judged
-from pool.selectors.arrays import tallies
+from pool.selectors.series.arrays import tallies
 from pool.services.moves import move, move_pieces
 from pool.services.series.arrays import array_locked
 from pool.wake import round_wanted
@@ -52,10 +52,8 @@ def dependencies_open(*, workload: Workload, after: Sequence[After]) -> None:
     Raises:
         Invalid: one of them cannot be waited for in this way.
     """
-    if not after:
-        return
-    _refuse_wrong(workload, after)
-    _write(workload, after)
+    if after:
+        _write(workload, _refuse_wrong(workload, after))
 
 
 @transaction.atomic
@@ -73,7 +71,7 @@ def dependencies_change(*, workload: Workload, after: Sequence[After], actor: Ac
     workload = array_locked(workload)
     if workload.parent_id is not None or not _still_waits(workload):
         raise IllegalMove(noun="workload", state=workload.state, then="waiting for others")
-    _refuse_wrong(workload, after)
+    after = _refuse_wrong(workload, after)
     _refuse_circle(workload, after)
     Dependency.objects.filter(workload=workload).delete()
     _write(workload, after)
@@ -167,14 +165,18 @@ def _write(workload: Workload, after: Sequence[After]) -> None:
     Dependency.objects.bulk_create(rows)
 
 
-def _refuse_wrong(workload: Workload, after: Sequence[After]) -> None:
+def _refuse_wrong(workload: Workload, after: Sequence[After]) -> list[After]:
+    """The others as they are now."""
     if len(after) > MOST_AFTER:
         raise Invalid(after=gettext("At most %(most)s others are possible.") % {"most": MOST_AFTER})
     if len({one.on.pk for one in after}) < len(after):
         raise Invalid(after=gettext("Each may be named once."))
-    for one in after:
+    rows = Workload.objects.in_bulk([one.on.pk for one in after])
+    found = [replace(one, on=rows[one.on.pk]) for one in after]
+    for one in found:
         if wrong := _problem(workload, one):
             raise Invalid(after=f"{one.on.uid}: {wrong}")
+    return found
 
 
 def _problem(workload: Workload, one: After) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
+from drf_spectacular.utils import OpenApiExample, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from nodeagent.protocol.vocabulary import Silence, WorkloadKind
@@ -15,6 +15,7 @@ from pool.selectors.workloads import GROUPS
 from portal.api.door import UID
 from portal.api.fields import Filters, FreeJSON, Given, PlainMap
 from portal.api.v1.attempts import AttemptOut
+from portal.api.v1.series_shapes import AfterIn, AfterOut, ArrayIn, ArrayOut, array_said
 
 MOST_SECONDS = 366 * 86_400
 MOST_FILES_BYTES = 1024 * 1024
@@ -89,6 +90,8 @@ class WorkloadIn(Given):
         help_text="If it fits the allowance but not beside what lives in it now.",
     )
     comment = serializers.CharField(max_length=4000, default="", allow_blank=True)
+    array = ArrayIn(required=False, allow_null=True, default=None)
+    after = AfterIn(many=True, required=False, default=list)
 
 
 class WorkloadRow(serializers.ModelSerializer[Workload]):
@@ -102,12 +105,17 @@ class WorkloadRow(serializers.ModelSerializer[Workload]):
     request = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True)
     lease = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True)
     need = serializers.DictField()
+    piece_of = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True, source="parent")
+    array = serializers.SerializerMethodField()
 
     class Meta:
         model = Workload
         fields = [
             "uid",
             "name",
+            "piece_of",
+            "array_index",
+            "array",
             "kind",
             "project",
             "organization",
@@ -132,8 +140,15 @@ class WorkloadRow(serializers.ModelSerializer[Workload]):
             "queued_at",
             "started_at",
             "ended_at",
+            "hold_reason",
+            "hold_by",
             "example",
         ]
+
+    @extend_schema_field(ArrayOut(allow_null=True))
+    def get_array(self, row: Workload) -> dict[str, Any] | None:
+        """How many pieces stand where; null for work that is no array."""
+        return array_said(row)
 
 
 class CostOut(serializers.Serializer[Any]):
@@ -154,6 +169,7 @@ class WorkloadOut(WorkloadRow):
     env = serializers.DictField(child=serializers.CharField())
     files = serializers.DictField(child=serializers.CharField())
     waits = serializers.DictField(allow_null=True)
+    after = AfterOut(many=True, source="waited_for")
     attempts = AttemptOut(many=True, source="runs")
     cost = CostOut()
 
@@ -171,6 +187,7 @@ class WorkloadOut(WorkloadRow):
             "on_rank_death",
             "rendezvous_seconds",
             "waits",
+            "after",
             "attempts",
             "cost",
         ]
@@ -182,6 +199,24 @@ class ChangeOut(serializers.Serializer[Any]):
     change = serializers.ChoiceField(choices=[one.value for one in Change])
     amount = serializers.IntegerField(allow_null=True)
     unit = serializers.ChoiceField(choices=sorted(set(UNITS.values())), allow_null=True)
+
+
+class ChangeIn(Given):
+    """One change that `explain` offered, with its number where it has one."""
+
+    change = serializers.ChoiceField(choices=[one.value for one in Change])
+    amount = serializers.IntegerField(
+        min_value=1, max_value=2**31 - 1, required=False, allow_null=True, default=None
+    )
+
+
+class RankIn(Given):
+    """Another priority class for work that waits; critical is granted with a budget."""
+
+    priority = serializers.ChoiceField(
+        choices=[one.value for one in Priority if one is not Priority.CRITICAL]
+    )
+    reason = serializers.CharField(max_length=200)
 
 
 class ExplanationOut(serializers.ModelSerializer[Workload]):
@@ -200,7 +235,10 @@ class ExplanationOut(serializers.ModelSerializer[Workload]):
 
 
 class WorkloadFilters(Filters):
-    """Filters of the list."""
+    """Filters of the list. Pieces of arrays stand in it only where `piece_of` or `pieces` asks."""
+
+    piece_of = serializers.RegexField(f"^{UID}$", required=False)
+    pieces = serializers.BooleanField(required=False, help_text="Pieces instead of their arrays.")
 
     state = serializers.ChoiceField(choices=[s.value for s in WorkloadState], required=False)
     group = serializers.ChoiceField(choices=sorted(GROUPS), required=False)

@@ -6,27 +6,25 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework.decorators import action
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from billing.selectors.usage import workload_cost
 from nodeagent.protocol.vocabulary import ExitReason
-from pool.cycle.waiting import waiting_explain
+from pool.cycle.changing import change_apply
 from pool.errors import Invalid
 from pool.models import Workload
 from pool.rules.gangs import Gang
 from pool.selectors.workloads import GROUPS, attempt_list, workload_list
+from pool.services.queueing.steer import workload_rank
 from pool.services.workloads import (
-    workload_hold,
-    workload_release,
     workload_resume,
     workload_stop,
     workload_submit,
 )
 from portal.access.guards import guard
 from portal.access.roles import Verb
-from portal.access.weights import weights_for
-from portal.api.door import Listed
 from portal.api.fields import Nothing
 from portal.api.v1.attempts import AttemptOut
 from portal.api.v1.references import (
@@ -35,18 +33,31 @@ from portal.api.v1.references import (
     project_named,
     template_named,
 )
+from portal.api.v1.series_shapes import after_named, waited_for
+from portal.api.v1.workload_series import (
+    ChangedIn,
+    CloneIn,
+    HoldIn,
+    SeriesVerbs,
+    weights_of_many,
+)
 from portal.api.v1.workload_shapes import (
+    ChangeIn,
     ExplanationOut,
+    RankIn,
     WorkloadFilters,
     WorkloadIn,
     WorkloadOut,
     WorkloadRow,
 )
+from portal.explained import AskedTooOften, explained
 
-HEAVY = ("command", "env", "files", "comment")
+HEAVY = tuple(
+    f"{of}{name}" for of in ("", "parent__") for name in ("command", "env", "files", "comment")
+)
 
 
-class WorkloadDoor(Listed):
+class WorkloadDoor(SeriesVerbs):
     """Submit work, watch it, stop it."""
 
     serializer_class = WorkloadOut
@@ -56,10 +67,15 @@ class WorkloadDoor(Listed):
         "create": WorkloadIn,
         "cancel": Nothing,
         "stop": Nothing,
-        "hold": Nothing,
+        "hold": HoldIn,
         "release": Nothing,
+        "retry": Nothing,
+        "clone": CloneIn,
+        "partial_update": ChangedIn,
         "resume": Nothing,
         "explain": Nothing,
+        "change": ChangeIn,
+        "rank": RankIn,
     }
     gives = {
         "list": (200, WorkloadRow),
@@ -69,13 +85,18 @@ class WorkloadDoor(Listed):
         "destroy": (202, WorkloadRow),
         "hold": (200, WorkloadRow),
         "release": (200, WorkloadRow),
+        "retry": (200, WorkloadRow),
+        "clone": (201, WorkloadRow),
+        "partial_update": (200, WorkloadRow),
         "resume": (200, WorkloadRow),
         "explain": (200, ExplanationOut),
+        "change": (200, WorkloadRow),
+        "rank": (200, WorkloadRow),
     }
 
     def rows(self) -> QuerySet[Workload]:
         """Work of the projects that the caller may read."""
-        rows = workload_list(standing=self.standing)
+        rows = workload_list(standing=self.standing).select_related("parent")
         return rows.defer(*HEAVY) if self.action == "list" else rows
 
     def narrowed(self, rows: QuerySet[Workload], **asked: Any) -> QuerySet[Workload]:
@@ -83,6 +104,10 @@ class WorkloadDoor(Listed):
         group = asked.pop("group", None)
         if group:
             rows = rows.filter(state__in=sorted(GROUPS[group]))
+        if asked.pop("pieces", False):
+            rows = rows.filter(array_size=None)
+        elif "piece_of" not in asked:
+            rows = rows.filter(parent=None)
         name = asked.pop("name", None)
         if name:
             rows = rows.filter(name_folded=name.casefold())
@@ -92,6 +117,7 @@ class WorkloadDoor(Listed):
             "template": "template_version__template__slug",
             "lease": "lease__uid",
             "request": "request__uid",
+            "piece_of": "parent__uid",
         }
         return rows.filter(**{paths.get(key, key): value for key, value in asked.items()})
 
@@ -108,14 +134,8 @@ class WorkloadDoor(Listed):
             on_rank_death=given.pop("on_rank_death"),
             rendezvous_seconds=given.pop("rendezvous_seconds"),
         )
-        weigh = partial(
-            weights_for,
-            project=project,
-            version=version,
-            overrides=given["need"],
-            partitions=places,
-            seconds=given["expected_seconds"],
-        )
+        after = after_named(self.standing, given.pop("after"))
+        weigh = partial(weights_of_many, project, version, given, places)
         made = workload_submit(
             user=self.user,
             project=project,
@@ -125,6 +145,7 @@ class WorkloadDoor(Listed):
             weights=weigh,
             lease=lease_named(self.standing, project, given.pop("lease")),
             actor=self.actor,
+            after=after,
             **given,
         )
         return self.said(made)
@@ -132,6 +153,9 @@ class WorkloadDoor(Listed):
     def retrieve(self, request: Request, uid: str) -> Response:
         """One workload, with its runs and what it has cost so far."""
         row = self.one()
+        row.waited_for = waited_for(row, self.standing)
+        if row.parent is not None:
+            row.command, row.env, row.files = row.parent.command, row.parent.env, row.parent.files
         row.cost = workload_cost(workload=row)
         row.runs = list(attempt_list(workload=row))
         return self.said(row)
@@ -151,28 +175,40 @@ class WorkloadDoor(Listed):
         return self._steered(partial(workload_stop, reason=ExitReason.STOPPED))
 
     @action(detail=True, methods=["post"])
-    def hold(self, request: Request, uid: str) -> Response:
-        """Keep it out of the queue until it is released."""
-        return self._steered(workload_hold)
-
-    @action(detail=True, methods=["post"])
-    def release(self, request: Request, uid: str) -> Response:
-        """Back into the queue."""
-        return self._steered(workload_release)
-
-    @action(detail=True, methods=["post"])
     def resume(self, request: Request, uid: str) -> Response:
         """Queue stopped or reclaimed work again, as a new run."""
         return self._steered(workload_resume)
 
     @action(detail=True, methods=["post"])
     def explain(self, request: Request, uid: str) -> Response:
-        """Why it waits, in the plan's own words, and what would start it now."""
+        """Why it waits, in the plan's own words, and what would start it now.
+
+        It is worked out once for each state of the pool; whoever asks for too much of it waits.
+        """
         row = self.one()
         self.taken()
-        told = waiting_explain(workload=row)
+        try:
+            told = explained(workload=row, who=self.user.uid)
+        except AskedTooOften as often:
+            raise Throttled(wait=often.wait_s) from often
         row.waits, row.changes = told.waits, told.changes
         return self.said(row)
+
+    @action(detail=True, methods=["post"])
+    def change(self, request: Request, uid: str) -> Response:
+        """Apply a change that `explain` offered; it is planned again, and refused when stale."""
+        row = self.one()
+        guard(self.standing, Verb.WORK_STOP, row)
+        change_apply(workload=row, actor=self.actor, **self.taken())
+        return self.said(self.one())
+
+    @action(detail=True, methods=["post"])
+    def rank(self, request: Request, uid: str) -> Response:
+        """Raise or lower waiting work inside its project."""
+        row = self.one()
+        guard(self.standing, Verb.WORK_RANK, row)
+        workload_rank(workload=row, actor=self.actor, **self.taken())
+        return self.said(self.one())
 
     @action(detail=True, methods=["get"], pagination_class=None)
     def attempts(self, request: Request, uid: str) -> Response:

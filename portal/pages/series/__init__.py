@@ -1,0 +1,1 @@
+"""Pages about work that is many: arrays, work after other work, schedules."""
