@@ -31,13 +31,17 @@ DAY = 86_400
 NUMBERS: dict[str, Number] = {
     "backfill": Number(default=True),
     "shortest_first": Number(default=True),
+    "heads": Number(default=4, least=1, most=16),
     "heavy_gb": Number(default=40, least=1, most=1000, unit="gb"),
     "age_full_s": Number(default=DAY, least=60, most=30 * DAY, unit="s"),
+    "length_most_s": Number(default=100_000, least=0, most=30 * DAY, unit="s"),
     "slip_age_s": Number(default=7 * DAY, least=60, most=90 * DAY, unit="s"),
     "unknown_duration_s": Number(default=DAY, least=60, most=30 * DAY, unit="s"),
     "placements_per_round": Number(default=200, least=1, most=1000),
     "preempt_share_milli": Number(default=200, least=0, most=1000, unit="milli"),
     "notice_s": Number(default=60, least=0, most=3600, unit="s"),
+    "inference_notice_s": Number(default=300, least=0, most=3600, unit="s"),
+    "overrun_s": Number(default=300, least=0, most=DAY, unit="s"),
     "checkpoint_every_s": Number(default=1800, least=60, most=DAY, unit="s"),
     "no_show_s": Number(default=1800, least=60, most=7 * DAY, unit="s"),
 }

@@ -10,10 +10,15 @@ from portal.api.v1.memberships import MembershipDoor
 from portal.api.v1.nodes import JoinTokenDoor, NodeDoor
 from portal.api.v1.partitions import PartitionDoor
 from portal.api.v1.placements import PlacementDoor
+from portal.api.v1.policies import PolicyDoor
 from portal.api.v1.prices import PriceDoor
+from portal.api.v1.queue import QueueDoor
 from portal.api.v1.quotas import QuotaDoor
 from portal.api.v1.requests import RequestDoor
+from portal.api.v1.reservations import ReservationDoor
 from portal.api.v1.samples import SampleDoor
+from portal.api.v1.schedules import ScheduleDoor
+from portal.api.v1.seats import SeatsDoor
 from portal.api.v1.slices import SliceDoor
 from portal.api.v1.templates import TemplateDoor
 from portal.api.v1.tenants import OrganizationDoor, ProjectDoor
@@ -21,6 +26,7 @@ from portal.api.v1.tokens import TokenDoor
 from portal.api.v1.usage import UsageDoor
 from portal.api.v1.users import UserDoor
 from portal.api.v1.whoami import WhoamiDoor
+from portal.api.v1.windows import WindowDoor
 from portal.api.v1.workloads import WorkloadDoor
 
 router = SimpleRouter()
@@ -36,17 +42,23 @@ for noun, door in (
     ("organizations", OrganizationDoor),
     ("partitions", PartitionDoor),
     ("placements", PlacementDoor),
+    ("policies", PolicyDoor),
     ("prices", PriceDoor),
     ("projects", ProjectDoor),
+    ("queue", QueueDoor),
     ("quotas", QuotaDoor),
     ("requests", RequestDoor),
+    ("reservations", ReservationDoor),
     ("samples", SampleDoor),
+    ("schedules", ScheduleDoor),
+    ("seats", SeatsDoor),
     ("slices", SliceDoor),
     ("templates", TemplateDoor),
     ("tokens", TokenDoor),
     ("usage", UsageDoor),
     ("users", UserDoor),
     ("whoami", WhoamiDoor),
+    ("windows", WindowDoor),
     ("workloads", WorkloadDoor),
 ):
     router.register(noun, door, basename=noun)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from django import template
@@ -28,6 +29,7 @@ REASONS = {
     "memory": gettext_lazy("no card has enough free memory"),
     "compute": gettext_lazy("no card has enough free compute"),
     "layout": gettext_lazy("the free parts do not lie together"),
+    "bandwidth": gettext_lazy("every card with room has work that needs all its memory bandwidth"),
     "cpu": gettext_lazy("no node has enough free cores"),
     "host_memory": gettext_lazy("no node has enough free host memory"),
     "disk": gettext_lazy("no node has enough free disk"),
@@ -52,7 +54,11 @@ UNITS = {
     "host_memory_mib": mib,
     "disk_mib": mib,
     "card_micro": lambda value: _("%(n)s cards") % {"n": number(value / 1_000_000, 2)},
+    "cards": lambda value: ngettext("%(n)d card", "%(n)d cards", value) % {"n": value},
 }
+WHOLE = frozenset({"memory", "compute"})
+"""Filters that whole cards fail at when they are not free: nobody thinks of it as memory."""
+
 GROUPS = {
     "new": gettext_lazy("to be looked at"),
     "held_back": gettext_lazy("to be released"),
@@ -68,6 +74,7 @@ GROUPS = {
     "memory": gettext_lazy("card memory"),
     "compute": gettext_lazy("card compute"),
     "layout": gettext_lazy("room that lies together"),
+    "bandwidth": gettext_lazy("memory bandwidth"),
     "cpu": gettext_lazy("cores"),
     "host_memory": gettext_lazy("host memory"),
     "disk": gettext_lazy("disk"),
@@ -101,6 +108,7 @@ FILTERS = {
     "memory": gettext_lazy("too little free memory"),
     "compute": gettext_lazy("too little free compute"),
     "layout": gettext_lazy("free parts do not lie together"),
+    "bandwidth": gettext_lazy("beside work as heavy on memory bandwidth"),
     "cpu": gettext_lazy("too few free cores"),
     "host_memory": gettext_lazy("too little free host memory"),
     "disk": gettext_lazy("too little free disk"),
@@ -146,6 +154,8 @@ def why_words(waits: Mapping[str, Any] | None) -> str:
         return held_words(str(waits.get("detail", "")))
     words = str(REASONS.get(reason, waits.get("detail", "")))
     shortage = waits.get("shortage")
+    if reason in WHOLE and isinstance(shortage, Mapping) and shortage.get("unit") == "cards":
+        words = _("not enough whole cards are free in one place")
     if isinstance(shortage, Mapping) and shortage.get("needed") is not None:
         words += _short(shortage, level=reason == "quota")
     return words
@@ -158,6 +168,12 @@ def held_words(detail: str) -> str:
     if known is None:
         return _("it is held back: %(detail)s") % {"detail": detail}
     return str(known) % {"rest": rest} if rest else str(known)
+
+
+@register.filter
+def moment(seconds: float | None) -> datetime | None:
+    """Seconds since the epoch as a moment; None stays None."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 @register.filter

@@ -21,9 +21,14 @@ from pool.models import (
     Lease,
     Membership,
     Placement,
+    PolicyVersion,
     Quota,
     Request,
+    Reservation,
+    Schedule,
+    Seats,
     Slice,
+    Window,
     Workload,
 )
 from portal.access.tokens import token_issue
@@ -103,6 +108,19 @@ class Tenant:
         self.workload = self.work()
         self.request = self.asked()
         self.lease = self.leased()
+        self.reservation = Reservation.objects.create(
+            request=self.request, project=self.project, span=(now() + HOUR, now() + 2 * HOUR)
+        )
+        self.schedule = Schedule.objects.create(
+            project=self.project,
+            owner=self.owner,
+            name="nightly",
+            template_version=world.version,
+            command=["true"],
+            expected_seconds=60,
+            cron="0 2 * * *",
+            next_at=now() + HOUR,
+        )
         self.placement = self.placed()
         self.hold = self.placement.holds.get(mode="whole")
         self.slice = self.hold.slice
@@ -233,6 +251,14 @@ class World:
         self.other = Tenant(self, "speech")
         self.price = Price.objects.create(
             partition=self.partition, currency="EUR", rate_micro=1_900_000, valid=(now(), None)
+        )
+        self.window = Window.objects.create(
+            reason="new fans", span=(now() + 900 * HOUR, now() + 901 * HOUR)
+        )
+        self.window.nodes.set([self.node])
+        self.seats = Seats.objects.create(name="vWS", mode="vgpu", total=8)
+        self.policy = PolicyVersion.objects.create(
+            number=1, values={"heavy_gb": 32}, reason="small cards", actor_label="root"
         )
         self.join_token = JoinToken.objects.create(token_hash="0" * 64, expires_at=now() + HOUR)
 

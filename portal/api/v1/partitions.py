@@ -3,12 +3,13 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from nodeagent.protocol.vocabulary import Mode
-from pool.models import Partition
+from pool.models import Partition, TrustGroup
 from pool.rules.partitions import POLICIES
 from pool.selectors.partitions import partition_list
 from pool.services.partitions import NUMBERS, partition_change, partition_create
@@ -34,8 +35,10 @@ class PartitionOut(serializers.ModelSerializer[Partition]):
             "selector",
             "modes",
             "policy",
+            "class_policies",
             "preemption",
             "sharing",
+            "lending",
             "open_to_all",
             "tolerance_points",
             "give_back_seconds",
@@ -58,7 +61,11 @@ def number(name: str) -> serializers.IntegerField:
 class PartitionChange(Given):
     """What may change. `selector` names lists of vendors, labels, nodes or cards: all must match.
 
-    `organizations` are the slugs of those for whom it is open when not `open_to_all`.
+    `organizations` are the slugs of those for whom it is open when not `open_to_all`;
+    `trust_groups` the names of those that alone may share cards there without hardware isolation.
+    `class_policies` gives work classes a placement of their own. `ceilings` are lists by kind
+    (`card_sum`, `per_workload`, `card_split`) of {"purposes", "compute_milli", "memory_milli"}.
+    `reason` stands in the history beside the change.
     """
 
     name = serializers.CharField(max_length=120, required=False)
@@ -70,8 +77,11 @@ class PartitionChange(Given):
         required=False,
     )
     policy = serializers.ChoiceField(choices=list(POLICIES), required=False)
+    class_policies = FreeJSON(required=False)
+    ceilings = FreeJSON(required=False)
     preemption = switch()
     sharing = switch()
+    lending = switch()
     open_to_all = switch()
     tolerance_points = number("tolerance_points")
     give_back_seconds = number("give_back_seconds")
@@ -79,6 +89,10 @@ class PartitionChange(Given):
     organizations = serializers.ListField(
         child=serializers.SlugField(max_length=63), max_length=1000, required=False
     )
+    trust_groups = serializers.ListField(
+        child=serializers.CharField(max_length=120), max_length=1000, required=False
+    )
+    reason = serializers.CharField(max_length=200, required=False, allow_blank=True)
 
 
 class PartitionIn(PartitionChange):
@@ -110,17 +124,33 @@ class PartitionDoor(Listed):
     def create(self, request: Request) -> Response:
         """A new partition."""
         self.allow(Verb.PARTITION_MANAGE)
-        return self.said(partition_create(actor=self.actor, **self._words()))
+        words = self._words()
+        words.pop("reason", None)
+        return self.said(partition_create(actor=self.actor, **words))
 
     def partial_update(self, request: Request, uid: str) -> Response:
         """Change what is given; cards in use never change their partition."""
         partition = self.one()
         self.allow(Verb.PARTITION_MANAGE)
-        return self.said(partition_change(partition=partition, actor=self.actor, **self._words()))
+        words = self._words()
+        made = partition_change(partition=partition, actor=self.actor, user=self.user, **words)
+        return self.said(made)
 
     def _words(self) -> dict[str, Any]:
         given = self.taken()
         if "organizations" in given:
             slugs = dict.fromkeys(given["organizations"])
             given["organizations"] = [organization_named(self.standing, slug) for slug in slugs]
+        if "trust_groups" in given:
+            given["trust_groups"] = _trust_groups(given["trust_groups"])
         return given
+
+
+def _trust_groups(said: list[str]) -> list[TrustGroup]:
+    """A row for each name."""
+    found = {one.name: one for one in TrustGroup.objects.filter(name__in=said)}
+    unknown = [name for name in said if name not in found]
+    if unknown:
+        told = _("Not known: %(names)s.") % {"names": ", ".join(unknown)[:200]}
+        raise serializers.ValidationError({"trust_groups": [told]})
+    return list(found.values())

@@ -31,20 +31,27 @@ SEES: dict[str, frozenset[str]] = {
     "organizations": INSIDE,
     "partitions": ALL,
     "placements": WORK,
+    "policies": ADMIN,
     "prices": ALL,
     "projects": WORK,
     "quotas": INSIDE,
     "requests": WORK,
+    "reservations": WORK,
+    "schedules": WORK,
+    "seats": ALL,
     "slices": ALL,
     "templates": ALL,
     "tokens": frozenset({"member"}),
     "usage": INSIDE,
     "users": ORGANIZATION,
+    "windows": ALL,
     "workloads": WORK,
 }
 """Who may read one row of `own` by its address."""
 
-SHARED = frozenset({"cards", "nodes", "partitions", "prices", "slices", "templates"})
+SHARED = frozenset(
+    {"cards", "nodes", "partitions", "prices", "seats", "slices", "templates", "windows"}
+)
 """The same things for every tenant: there is no other tenant's."""
 
 LISTS = ("retrieve", "list")
@@ -64,10 +71,18 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("organizations", "create"): ADMIN,
     ("partitions", "create"): ADMIN,
     ("partitions", "partial_update"): ADMIN,
+    ("policies", "create"): ADMIN,
+    ("policies", "numbers"): ALL,
+    ("policies", "revert"): ADMIN,
     ("prices", "create"): ADMIN,
     ("projects", "create"): ORGANIZATION,
+    ("projects", "hold"): ORGANIZATION,
+    ("projects", "release"): ORGANIZATION,
     ("projects", "resume"): ORGANIZATION,
     ("projects", "suspend"): ORGANIZATION,
+    ("queue", "dry_run"): ADMIN,
+    ("queue", "target"): ADMIN,
+    ("queue", "waits"): ALL,
     ("quotas", "create"): ORGANIZATION,
     ("requests", "approve"): LEAD,
     ("requests", "ask_back"): LEAD,
@@ -78,6 +93,17 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("requests", "reject"): LEAD,
     ("requests", "submit"): frozenset({"member"}),
     ("requests", "withdraw"): RUN,
+    ("reservations", "cancel"): LEAD | {"member"},
+    ("reservations", "create"): RUN,
+    ("schedules", "create"): RUN,
+    ("schedules", "destroy"): RUN,
+    ("schedules", "history"): WORK,
+    ("schedules", "partial_update"): RUN,
+    ("schedules", "pause"): RUN,
+    ("schedules", "resume"): RUN,
+    ("schedules", "run"): RUN,
+    ("seats", "create"): ADMIN,
+    ("seats", "destroy"): ADMIN,
     ("templates", "activate"): ADMIN,
     ("templates", "create"): ORGANIZATION,
     ("templates", "deactivate"): ADMIN,
@@ -87,18 +113,34 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("users", "create"): ORGANIZATION,
     ("users", "disable"): ORGANIZATION,
     ("users", "enable"): ORGANIZATION,
+    ("windows", "cancel"): ADMIN,
+    ("windows", "create"): ADMIN,
+    ("windows", "impact"): ADMIN,
+    ("windows", "partial_update"): ADMIN,
+    ("windows", "preview"): ADMIN,
     ("workloads", "attempts"): WORK,
     ("workloads", "cancel"): RUN,
+    ("workloads", "change"): RUN,
+    ("workloads", "clone"): RUN,
     ("workloads", "create"): RUN,
     ("workloads", "destroy"): RUN,
     ("workloads", "explain"): WORK,
     ("workloads", "hold"): RUN,
+    ("workloads", "partial_update"): RUN,
+    ("workloads", "rank"): LEAD,
     ("workloads", "release"): RUN,
     ("workloads", "resume"): RUN,
+    ("workloads", "retry"): RUN,
     ("workloads", "stop"): RUN,
 }
 """Who may do what; those who only see the thing are told 403, all others 404."""
 
+WINDOW = {
+    "reason": "new driver",
+    "starts_at": "2099-01-01T00:00:00Z",
+    "ends_at": "2099-01-01T01:00:00Z",
+    "nodes": ["node-a"],
+}
 BODIES = {
     ("nodes", "confirm_dead"): {"reason": "burnt"},
     ("leases", "extend"): {"seconds": 3600},
@@ -108,7 +150,9 @@ BODIES = {
     ("partitions", "partial_update"): {"name": "Other"},
     ("prices", "create"): {"partition": "a100", "rate_micro": 1, "currency": "EUR"},
     ("projects", "create"): {"organization": "vision-org", "slug": "new", "name": "New"},
+    ("projects", "hold"): {"reason": "an audit"},
     ("projects", "suspend"): {"reason": "unpaid"},
+    ("queue", "target"): {"seconds": 600},
     ("quotas", "create"): {
         "project": "vision",
         "partition": "a100",
@@ -125,12 +169,24 @@ BODIES = {
         "name": "New",
         "need": {"whole": True},
     },
+    ("policies", "create"): {"values": {"heavy_gb": 48}, "reason": "larger cards"},
+    ("policies", "revert"): {"reason": "it was better"},
+    ("seats", "create"): {"name": "vWS", "mode": "vgpu", "total": 4},
+    ("windows", "create"): WINDOW,
+    ("windows", "partial_update"): {"reason": "other"},
+    ("windows", "preview"): WINDOW,
     ("templates", "deactivate"): {"reason": "old"},
     ("templates", "versions"): {"max_seconds": 86_400},
     ("tokens", "create"): {"name": "another"},
     ("users", "create"): {"username": "new", "project": "vision"},
+    ("workloads", "change"): {"change": "shorter", "amount": 60},
+    ("workloads", "partial_update"): {"after": []},
+    ("workloads", "rank"): {"priority": "high", "reason": "a deadline"},
 }
-UNADDRESSED = frozenset({"whoami", "samples"})
+BARRED = frozenset({"join-tokens", "policies"})
+"""Nouns of platform admins: others are told that they may not."""
+
+UNADDRESSED = frozenset({"whoami", "samples", "queue"})
 """Nouns without rows of their own address; they are tried below by name."""
 
 
@@ -164,14 +220,19 @@ def address_of(world, tenant, noun):
         "organizations": tenant.organization,
         "partitions": world.partition,
         "placements": tenant.placement,
+        "policies": world.policy,
         "prices": world.price,
         "projects": tenant.project,
         "quotas": tenant.quota,
         "requests": tenant.request,
+        "reservations": tenant.reservation,
+        "schedules": tenant.schedule,
+        "seats": world.seats,
         "slices": tenant.slice,
         "templates": world.version.template,
         "usage": tenant.usage,
         "users": tenant.owner,
+        "windows": world.window,
         "workloads": tenant.workload,
     }
     return str(tenant.event_id) if noun == "events" else named[noun].uid
@@ -181,7 +242,9 @@ def body_of(world, noun, action):
     """A body with which the action may go through, as far as rights are concerned."""
     if (noun, action) == ("workloads", "create"):
         return world.job()
-    if (noun, action) == ("requests", "create"):
+    if (noun, action) == ("schedules", "create"):
+        return {**world.job(), "cron": "0 2 * * *"}
+    if (noun, action) in {("requests", "create"), ("reservations", "create")}:
         return {"project": "vision", "template": world.version.template.slug, **HOUR}
     return BODIES.get((noun, action), {})
 
@@ -210,9 +273,9 @@ def test_a_row_is_read_by_its_people_and_is_nothing_to_others(world, noun, actio
     for role in ROLES:
         own = path.replace("{lookup}", address_of(world, world.own, noun))
         status = world.by(role).get(own).status_code
-        refused = 403 if noun == "join-tokens" else 404
+        refused = 403 if noun in BARRED else 404
         assert status == (200 if role in SEES[noun] else refused), (role, own)
-        if noun in SHARED | {"join-tokens"} or role in {"platform_admin", "stranger"}:
+        if noun in SHARED | BARRED or role in {"platform_admin", "stranger"}:
             continue
         others = path.replace("{lookup}", address_of(world, world.other, noun))
         assert world.by(role).get(others).status_code == 404, (role, others)
@@ -223,14 +286,14 @@ def test_a_list_shows_nobody_another_tenants_rows(world, noun, action, method, p
     query = f"?workload={world.own.workload.uid}" if noun == "samples" else ""
     for role in ROLES:
         answer = world.by(role).get(path + query)
-        if noun == "join-tokens" and role not in ADMIN:
+        if noun in BARRED and role not in ADMIN:
             assert answer.status_code == 403
             continue
         if noun == "samples" and role not in WORK:
             assert answer.status_code == 404
             continue
         assert answer.status_code == 200, (role, answer.content)
-        if noun in SHARED | UNADDRESSED | {"join-tokens", "tokens"} or role in ADMIN:
+        if noun in SHARED | UNADDRESSED | BARRED | {"tokens"} or role in ADMIN:
             continue
         shown = {str(row.get("uid", row.get("id"))) for row in answer.json()["results"]}
         own, other = (address_of(world, t, noun) for t in (world.own, world.other))
@@ -254,10 +317,11 @@ def test_a_verb_is_for_those_who_may_and_another_tenants_thing_is_not_there(
         if role in DOES[noun, action]:
             assert status not in {401, 403, 404}, (role, own, status)
         elif addressed:
-            assert status == (403 if role in SEES[noun] else 404), (role, own, status)
+            known = role in SEES[noun] or noun in BARRED
+            assert status == (403 if known else 404), (role, own, status)
         else:
             assert status in {400, 403}, (role, own, status)
-        if not addressed or noun in SHARED or role in {"platform_admin", "stranger"}:
+        if not addressed or noun in SHARED | BARRED or role in {"platform_admin", "stranger"}:
             continue
         others = path.replace("{lookup}", address_of(world, world.other, noun))
         assert tried(who, method, others, body) == 404, (role, others)

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.access.tokens import token_find
 from tests import rows
-from tests.portal.api.test_isolation import LISTED, ROWS, address_of
+from tests.portal.api.test_isolation import BARRED, LISTED, ROWS, address_of
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "queries.json"
 WRITE = os.environ.get("GOLDEN") == "write"
@@ -67,7 +67,7 @@ def counted(world) -> dict[str, int]:
 
 def admin(world, noun):
     """Who may read the noun."""
-    if noun == "join-tokens":
+    if noun in BARRED:
         return world.admin
     if noun == "users":
         return world.by("org_admin")
