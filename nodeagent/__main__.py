@@ -17,7 +17,9 @@ from nodeagent.enclosure import enclosure
 from nodeagent.enclosure.trial import Tried
 from nodeagent.enrol import Enrolment
 from nodeagent.link import Link
+from nodeagent.runners import container
 from nodeagent.runners.accounts import blocked_at
+from nodeagent.runners.container import Containers
 from nodeagent.runners.environment import tools_folder
 from nodeagent.runners.process import ProcessRunner
 
@@ -38,13 +40,15 @@ def build(config: Config, node: SimulatedNode | None, tried: Tried | None = None
     _make(state, 0o700)
     _lock(state)
     enclosed = enclosure.build(str(state), tried)
+    engine = Containers(container.engine() if node is None else "")
     carve = config.carve and not config.observe
-    driver = choose.driver(node, state, config.faults, carve)
+    wishes = choose.Wishes(carve, config.hami_core, config.exporter)
+    driver = choose.driver(node, state, config.faults, wishes)
     tools = tools_folder(work, ("/usr/bin/python3", "/usr/local/bin/python3", sys.executable))
     return Agent(
         name=name,
         driver=driver,
-        runner=ProcessRunner(state, work, tools, config.gang_ports, enclosed),
+        runner=ProcessRunner(state, work, tools, config.gang_ports, enclosed, engine),
         link=Link(config.portal, ca=config.ca),
         state_dir=state,
         enrolment=Enrolment(
@@ -131,8 +135,7 @@ async def serve(config: Config, made: list[Agent]) -> int:
 
 async def _doctor(config: Config) -> int:
     findings = await doctor.examine(config)
-    for one in findings:
-        sys.stdout.write(f"{'ok ' if one.ok else 'BAD'} {one.what}: {one.words}\n")
+    sys.stdout.write(doctor.report(findings, config.as_json))
     return 0 if all(one.ok for one in findings) else 1
 
 

@@ -21,7 +21,7 @@ from nodeagent.protocol.vocabulary import (
 from nodeagent.reconcile import Found, Step, impossible
 from nodeagent.runners.base import Order, Runner, StartFailed
 
-RUNNERS = frozenset({"process"})
+RUNNERS = frozenset({"process", "container"})
 """How work can be run here; the host tells the portal the same."""
 
 CALL_LIMIT_S = 60.0

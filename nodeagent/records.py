@@ -55,6 +55,7 @@ class Record:
     held_s: float | None = None
     clean_at: float | None = None
     peak_memory_mib: int | None = None
+    container: bool = False
     signal: str = "TERM"
     hook: str = ""
     notice: str = ""
@@ -136,6 +137,7 @@ def accept(record: Record) -> None:
             "workload": record.workload,
             "slices": list(record.slices),
             "rank": record.rank,
+            "container": record.container,
             "port": record.port,
             "accepted": record.accepted,
             "boot": record.boot,
@@ -164,6 +166,7 @@ def load(folder: Path) -> Record:
         record.requeue = bool(said.get("requeue", False))
         record.memory_mib = int(said.get("memory_mib", 0))
         record.card_mib = int(said.get("card_mib", 0))
+        record.container = bool(said.get("container", False))
         record.signal = str(said.get("signal", "TERM"))
         record.hook = str(said.get("hook", ""))
     refresh(record)

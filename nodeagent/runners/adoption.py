@@ -12,6 +12,7 @@ SHIM_LABEL = "GPUPOOL_SHIM"
 ATTEMPT_LABEL = "GPUPOOL_ATTEMPT"
 RANK_LABEL = "GPUPOOL_RANK"
 PORT_LABEL = "GPUPOOL_MASTER_PORT"
+CONTAINER_LABEL = "GPUPOOL_CONTAINER"
 
 
 def labels(record: Record, node: str) -> dict[str, str]:
@@ -23,6 +24,7 @@ def labels(record: Record, node: str) -> dict[str, str]:
         "GPUPOOL_SLICES": ",".join(record.slices),
         RANK_LABEL: str(record.rank),
         PORT_LABEL: str(record.port),
+        CONTAINER_LABEL: "1" if record.container else "",
         "GPUPOOL_ACCEPTED": repr(record.accepted),
         "GPUPOOL_REQUEUE": "1" if record.requeue else "",
     }
@@ -55,6 +57,7 @@ def _rebuild(folder: Path, pid: int, environment: dict[str, str]) -> Record:
     record.rank = _number(environment, RANK_LABEL)
     record.port = _number(environment, PORT_LABEL)
     record.requeue = environment.get("GPUPOOL_REQUEUE") == "1"
+    record.container = environment.get(CONTAINER_LABEL) == "1"
     record.boot = clock.boot_id()
     with contextlib.suppress(ValueError):
         record.accepted = float(environment.get("GPUPOOL_ACCEPTED", ""))

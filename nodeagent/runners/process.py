@@ -11,34 +11,30 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from nodeagent import clock, disk, processes, records, rendezvous, shim, walls
 from nodeagent.enclosure import enclosure
-from nodeagent.enclosure.enclosure import Asked, Enclosure
+from nodeagent.enclosure.enclosure import Enclosure
 from nodeagent.giveway import contract
 from nodeagent.giveway.keeper import GiveWay
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.report import FoundSlice, FoundWork
-from nodeagent.protocol.vocabulary import ExitReason, Mode, Silence
+from nodeagent.protocol.vocabulary import ExitReason, Silence
 from nodeagent.records import Record
 from nodeagent.runners import adoption
 from nodeagent.runners.accounts import Account, NoAccount, resolve
 from nodeagent.runners.base import Order, StartFailed
-from nodeagent.runners.environment import environment
+from nodeagent.runners.container import Containers, PullFailed
+from nodeagent.runners.setting import WORDS_FD, Setting
 from nodeagent.runners.watch import Watch
 from nodeagent.tombs import Tombs
 
 SOURCES = {"__init__.py": b"", "walls.py": Path(walls.__file__).read_bytes()}
 SHIM_SOURCE = Path(shim.__file__).read_bytes()
 """Read once with the program: an upgrade on disk must not mix old orders and new shims."""
-LIMITS = {"RLIMIT_NOFILE": 65536, "RLIMIT_NPROC": 8192, "RLIMIT_CORE": 0}
-MIB = 1024 * 1024
-NICE = 5
-"""Jobs give way to the agent and the portal on a shared machine."""
-
-WORDS_FD = 3
-"""Where a shim finds the pipe on which it tells its agent that something is new on disk."""
-
+CONTAINER = "container"
 KILL_ROUNDS = 20
 KILL_PAUSE_S = 0.1
 
@@ -53,6 +49,7 @@ class ProcessRunner:
         tools: Path,
         ports: tuple[int, int] | None = None,
         enclosed: Enclosure | None = None,
+        containers: Containers | None = None,
     ) -> None:
         self.records: dict[str, Record] = {}
         self.changed: Callable[[], None] = lambda: None
@@ -67,8 +64,9 @@ class ProcessRunner:
         for name, source in {**SOURCES, self._shim.name: SHIM_SOURCE}.items():
             disk.write_whole(self._shim.with_name(name), source)
         self._enclosure = enclosed or enclosure.none()
+        self._containers = containers or Containers("")
+        self._setting = Setting(work_root, tools, self._lease, self._enclosure, self._containers)
         self._work_root = work_root
-        self._tools = tools
         self._ports = ports
         self._watches: dict[str, Watch] = {}
         self.giveway = GiveWay(self.records, lambda record: self._work_root / record.folder.name)
@@ -93,9 +91,11 @@ class ProcessRunner:
         if record.ended_at is not None or record.claimed:
             return
         try:
+            if work.runner == CONTAINER:
+                await self._containers.pull(record, work)
             self._meet(record, work)
             child, words = await asyncio.to_thread(self._spawn, record, order)
-        except (OSError, NoAccount, ValueError) as failure:
+        except (OSError, NoAccount, ValueError, PullFailed) as failure:
             self.refuse(work, str(failure))
             raise StartFailed(str(failure)) from failure
         watch = self._watch(record, child, words)
@@ -121,6 +121,7 @@ class ProcessRunner:
         if record.ended_at is not None:
             return
         if not record.claimed and records.claim_for_end(record):
+            self._containers.cancel(attempt)
             records.end(record, reason, code=None, message="never started", refused=False)
             self.changed()
             return
@@ -138,6 +139,10 @@ class ProcessRunner:
         record = self.records[attempt]
         if not record.swept:
             await asyncio.to_thread(self._sweep, record)
+        if record.container and not await asyncio.to_thread(
+            self._containers.remove, self._setting.container(record)
+        ):
+            raise StartFailed(f"the container of {record.attempt} does not end")
         if not await asyncio.to_thread(self._enclosure.release, record.folder.name):
             raise StartFailed(f"processes of {record.attempt} do not end")
         self.giveway.read(record)
@@ -169,7 +174,8 @@ class ProcessRunner:
 
     def claims(self, host: Host) -> Host:
         """What was tried at the start and held; nothing is claimed beyond it."""
-        return self._enclosure.claims(host)
+        runners = ("process", CONTAINER) if self._containers.program else ("process",)
+        return self._enclosure.claims(replace(host, runners=runners))
 
     def renew(self, lease_at: float) -> None:
         """One small file that all shims of this node read; nothing when none of them asks."""
@@ -230,6 +236,7 @@ class ProcessRunner:
                 grace_s=float(work.grace_s),
                 requeue=work.silence == Silence.REQUEUE,
                 memory_mib=work.memory_mib,
+                container=work.runner == CONTAINER,
                 card_mib=sum(one.memory_mib for one in slices),
                 signal=choice.signal,
                 hook=choice.hook,
@@ -265,6 +272,7 @@ class ProcessRunner:
         """Start the shim and hand it its order: (its pid, where its words come in)."""
         account = resolve(order.work.account)
         staged = self._prepare(record, order.work, account)
+        spec = marshal.dumps(self._setting.spec(record, order, account, staged))
         order_read, order_write = os.pipe()
         words_read, words_write = os.pipe()
         try:
@@ -280,7 +288,6 @@ class ProcessRunner:
                 ],
                 setsid=True,
             )
-            spec = marshal.dumps(self._spec(record, order, account, staged))
             os.close(order_read)
             order_read = -1
             with os.fdopen(order_write, "wb") as pipe, contextlib.suppress(BrokenPipeError):
@@ -313,55 +320,6 @@ class ProcessRunner:
             for path in (*staged.rglob("*"), staged):
                 os.chown(path, account.uid, account.gid, follow_symlinks=False)
         return staged
-
-    def _spec(
-        self, record: Record, order: Order, account: Account, staged: Path
-    ) -> dict[str, object]:
-        work = order.work
-        home = self._work_root / record.folder.name
-        limits = dict(LIMITS)
-        if work.disk_mib:
-            limits["RLIMIT_FSIZE"] = work.disk_mib * MIB
-        return {
-            "folder": str(record.folder),
-            "argv": list(work.command),
-            "env": environment(work, order.slices, order.vendor, account, home, self._tools)
-            | self._gang(record, order, home),
-            "staged": str(staged),
-            "home": str(home),
-            "cwd": str(home / "files"),
-            "uid": account.uid,
-            "gid": account.gid,
-            "walls": self._walls(record, order, home),
-            "groups": list(account.groups),
-            "limits": limits,
-            "nice": NICE,
-            "log_limit": work.log_limit_bytes,
-            "grace_s": work.grace_s,
-            "fence_s": order.fence_s if record.requeue else 0,
-            "lease_at": order.lease_at,
-            "lease": str(self._lease),
-            "status_fd": WORDS_FD,
-        }
-
-    def _walls(self, record: Record, order: Order, home: Path) -> dict[str, object]:
-        """Its bounds and its fence; a daemon of the host (MPS) meets it in the host's memory."""
-        asked = Asked(
-            cpu_milli=order.work.cpu_milli,
-            memory_mib=order.work.memory_mib,
-            devices=order.devices,
-            numa=order.numa,
-            shares_ipc=any(one.mode == Mode.MPS for one in order.slices),
-            temporary=home / "tmp",
-            places=(self._work_root, *(tool.resolve() for tool in self._tools.glob("*"))),
-        )
-        return self._enclosure.walls(record.folder.name, asked)
-
-    def _gang(self, record: Record, order: Order, home: Path) -> dict[str, str]:
-        """Which NUMA nodes lie beside its cards, and its place among the ranks of a gang."""
-        near = {"GPUPOOL_NUMA_NODES": ",".join(map(str, order.numa))} if order.numa else {}
-        launch = order.work.launch
-        return near if launch is None else near | rendezvous.variables(launch, record.port, home)
 
     def _sweep(self, record: Record, shims_too: bool = False) -> None:
         """Find by label, by session and by tree: a job may have left any one of them, never all."""

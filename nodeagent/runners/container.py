@@ -1,0 +1,202 @@
+"""Attempts in containers: the same shim runs the engine's command line in the foreground.
+
+`docker run` or `podman run` stays a child of the shim, so that output, exit code and stop signal
+take the way they take for a process. The job's environment goes to the engine through an open
+descriptor: in an argument or a file others could read it, and in the environment of the command
+line itself, which runs as root, a job could name a library to load.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from nodeagent.protocol.desired import WantedWork
+from nodeagent.protocol.vocabulary import Mode, Vendor
+from nodeagent.records import Record
+from nodeagent.runners.accounts import Account
+from nodeagent.runners.base import Order
+
+ENGINES = ("docker", "podman")
+ANSWER_S = 15.0
+REMOVE_S = 60.0
+PIDS = 8192
+PROGRESS_CHARACTERS = 200
+TOLD_FD = 4
+"""Where a shim holds what its command shall read and nobody else."""
+
+CDI = (Path("/etc/cdi"), Path("/var/run/cdi"))
+CDI_KINDS = {
+    Vendor.NVIDIA: "nvidia.com/gpu",
+    Vendor.AMD: "amd.com/gpu",
+    Vendor.ASCEND: "huawei.com/npu",
+}
+IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,254}")
+"""No image begins with a dash: it would be read as an option."""
+
+
+class PullFailed(Exception):
+    """The image could not be fetched, or fetching it was called off."""
+
+
+def engine(path: str | None = None) -> str:
+    """The first engine whose service answers; empty when there is none. Blocks."""
+    for name in ENGINES:
+        found = shutil.which(name, path=path)
+        if found is not None and _answers([found, "info"]):
+            return found
+    return ""
+
+
+def _answers(command: list[str]) -> bool:
+    try:
+        made = subprocess.run(command, capture_output=True, timeout=ANSWER_S, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return made.returncode == 0
+
+
+class Containers:
+    """The containers of one agent, each named after its attempt's folder."""
+
+    def __init__(self, program: str, cdi: tuple[Path, ...] = CDI) -> None:
+        self.program = program
+        self._cdi = cdi
+        self._pulls: dict[str, asyncio.subprocess.Process] = {}
+
+    async def pull(self, record: Record, work: WantedWork) -> None:
+        """Fetch the image, its progress in the attempt's message; what is there is not fetched.
+
+        Raises:
+            PullFailed: bad name, unknown image, too slow, or the attempt was stopped meanwhile.
+        """
+        if not IMAGE.fullmatch(work.image):
+            raise PullFailed(f"{work.image!r} is not the name of an image")
+        if await asyncio.to_thread(_answers, [self.program, "image", "inspect", work.image]):
+            return
+        pull = await asyncio.create_subprocess_exec(
+            self.program,
+            "pull",
+            work.image,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        self._pulls[record.attempt] = pull
+        try:
+            async with asyncio.timeout(float(work.start_limit_s)):
+                await self._follow(pull, record)
+        except TimeoutError:
+            raise PullFailed(f"the image did not come within {work.start_limit_s} s") from None
+        finally:
+            self._pulls.pop(record.attempt, None)
+            await _end(pull)
+
+    async def _follow(self, pull: asyncio.subprocess.Process, record: Record) -> None:
+        """Keep the last line that it says."""
+        last = ""
+        while pull.stdout is not None and (line := await _line(pull.stdout)):
+            last = line.decode("utf-8", "replace").strip()[-PROGRESS_CHARACTERS:] or last
+            record.message = f"pulling the image: {last}"
+        code = await pull.wait()
+        record.message = ""
+        if code != 0:
+            raise PullFailed(f"the image cannot be pulled: {last or f'exit code {code}'}")
+
+    def cancel(self, attempt: str) -> None:
+        """Call a running pull off; its start then ends by itself."""
+        pull = self._pulls.get(attempt)
+        if pull is not None:
+            with contextlib.suppress(ProcessLookupError):
+                pull.kill()
+
+    def command(
+        self, name: str, order: Order, account: Account, home: Path, shares_ipc: bool
+    ) -> list[str]:
+        """The command line that runs this attempt in the foreground."""
+        work = order.work
+        words = [self.program, "run", "--rm", "--init", "--pull", "never", "--name", name]
+        words += ["--label", f"gpupool.attempt={work.attempt}", "--network", "host"]
+        words += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
+        words += ["--pids-limit", str(PIDS), "--ipc", "host" if shares_ipc else "private"]
+        if not shares_ipc:
+            words += ["--shm-size", f"{max(work.memory_mib // 2, 64)}m"]
+        if work.memory_mib:
+            words += ["--memory", f"{work.memory_mib}m"]
+        if work.cpu_milli:
+            words += ["--cpus", f"{work.cpu_milli / 1000:g}"]
+        words += ["--volume", f"{home}:{home}", "--workdir", str(home / "files")]
+        words += self._account(account) + self._devices(order)
+        words += ["--env-file", f"/proc/self/fd/{TOLD_FD}"]
+        return [*words, work.image, *work.command]
+
+    @staticmethod
+    def told(env: dict[str, str]) -> bytes:
+        """The environment as the engine reads it, a line each.
+
+        Raises:
+            ValueError: a value of several lines, which engines cannot take.
+        """
+        long = [key for key, value in env.items() if "\n" in value or "\n" in key]
+        if long:
+            raise ValueError(f"in a container {long[0]} must be one line")
+        return "".join(f"{key}={value}\n" for key, value in sorted(env.items())).encode()
+
+    def _account(self, account: Account) -> list[str]:
+        uid = os.getuid() if account.uid is None else account.uid
+        gid = os.getgid() if account.gid is None else account.gid
+        groups = [word for one in account.groups for word in ("--group-add", str(one))]
+        return ["--user", f"{uid}:{gid}", *groups]
+
+    def _devices(self, order: Order) -> list[str]:
+        """By the names of the Container Device Interface where the node describes its cards so."""
+        names = [one.device for one in order.slices if one.device]
+        kind = CDI_KINDS.get(order.vendor)
+        if names and kind is not None and self._describes(kind):
+            return [word for one in names for word in ("--device", f"{kind}={one}")]
+        if names and order.vendor == Vendor.NVIDIA and not _soft(order):
+            return ["--gpus", f'"device={",".join(names)}"']
+        return [word for path in order.devices for word in ("--device", path)]
+
+    def _describes(self, kind: str) -> bool:
+        files = (file for folder in self._cdi for file in folder.glob("*"))
+        return any(kind in file.read_text(encoding="utf-8", errors="replace") for file in files)
+
+    def remove(self, name: str) -> bool:
+        """Take the container away whatever it does; true when none is left. Blocks."""
+        if not self.program:
+            return True
+        gone = [self.program, "container", "inspect", name]
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(  # noqa: S603
+                [self.program, "rm", "--force", name],
+                capture_output=True,
+                timeout=REMOVE_S,
+                check=False,
+            )
+        return not _answers(gone)
+
+
+def _soft(order: Order) -> bool:
+    return any(one.mode not in (Mode.WHOLE, Mode.MIG) for one in order.slices)
+
+
+async def _line(stream: asyncio.StreamReader) -> bytes:
+    """A line, or a piece of one that has no end: progress bars turn on one line."""
+    try:
+        return await stream.readuntil(b"\n")
+    except asyncio.IncompleteReadError as rest:
+        return rest.partial
+    except asyncio.LimitOverrunError as long:
+        return await stream.readexactly(long.consumed)
+
+
+async def _end(pull: asyncio.subprocess.Process) -> None:
+    """No pull outlives its start."""
+    if pull.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            pull.kill()
+        await pull.wait()

@@ -1,0 +1,205 @@
+"""Attempts in containers, against an engine whose containers outlive its command line."""
+
+import asyncio
+import json
+import os
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from nodeagent.protocol.report import FoundSlice
+from nodeagent.protocol.vocabulary import ExitReason, Mode, SliceFound, Vendor, WorkFound
+from nodeagent.runners import container
+from nodeagent.runners.base import Order, StartFailed
+from nodeagent.runners.container import Containers
+from nodeagent.runners.environment import tools_folder
+from nodeagent.runners.process import ProcessRunner
+from tests.fakes import engine
+from tests.nodeagent.fake_portal import job
+from tests.nodeagent.runners.test_process import ended, output
+from tests.nodeagent.waiting import until
+
+CARD = FoundSlice(
+    uid="sl-1",
+    card="GPU-1",
+    mode=Mode.MIG,
+    profile="3g.20gb",
+    state=SliceFound.READY,
+    memory_mib=19968,
+    device="MIG-1",
+)
+
+
+@pytest.fixture
+def program(tmp_path):
+    return engine.install(tmp_path / "engine", "torch:2")
+
+
+@pytest_asyncio.fixture
+async def make_runner(folders, program, tmp_path):
+    made = []
+
+    async def make():
+        state, work = folders
+        containers = Containers(str(program), (tmp_path / "cdi",))
+        tools = tools_folder(work, ("/usr/bin/python3",))
+        runner = ProcessRunner(state, work, tools, containers=containers)
+        await runner.adopt()
+        made.append(runner)
+        return runner
+
+    yield make
+    for runner in made:
+        await asyncio.to_thread(runner.kill_everything)
+        runner.close()
+
+
+@pytest_asyncio.fixture
+async def runner(make_runner):
+    return await make_runner()
+
+
+def order(*command, image="torch:2", slices=(), **changes):
+    work = job("at-1", *command, runner="container", image=image, **changes)
+    return Order(work, tuple(slices), Vendor.NVIDIA, 300.0, 0.0)
+
+
+def call(program):
+    return json.loads((program.parent / "calls").read_text().splitlines()[-1])
+
+
+async def test_output_and_exit_code_are_those_of_the_container(runner):
+    await runner.start(order("sh", "-c", "echo in $GPUPOOL_ATTEMPT; exit 7"))
+    done = await ended(runner)
+    assert (done.state, done.exit_code, done.reason) == (
+        WorkFound.EXITED,
+        7,
+        ExitReason.OWN_ERROR,
+    )
+    assert output(done) == "in at-1\n"
+
+
+async def test_a_secret_stands_in_no_argument_and_a_job_sets_nothing_for_the_engine(
+    runner, program
+):
+    given = {"TOKEN": "s3cret", "LD_PRELOAD": "evil.so", "DOCKER_HOST": "tcp://evil"}
+    await runner.start(order("sh", "-c", "echo $TOKEN", env=given))
+    done = await ended(runner)
+    told = call(program)
+    assert output(done).endswith("s3cret\n")
+    assert "s3cret" not in json.dumps(told["argv"])
+    assert not {"TOKEN", "LD_PRELOAD", "DOCKER_HOST"} & told["own"].keys()
+    assert not [f for f in done.folder.rglob("*") if f.is_file() and b"s3cret" in _body(f)]
+
+
+def _body(file):
+    return b"" if "log" in file.parts else file.read_bytes()
+
+
+async def test_bounds_account_and_privileges_are_told_to_the_engine(runner, program):
+    await runner.start(order("true", memory_mib=2048, cpu_milli=1500))
+    await ended(runner)
+    words = call(program)["argv"]
+    text = " ".join(words)
+    for part in ("--memory 2048m", "--cpus 1.5", "--cap-drop ALL", "no-new-privileges"):
+        assert part in text
+    assert words[words.index("--user") + 1].split(":")[0].isdigit()
+    assert words[words.index("--pull") + 1] == "never"
+
+
+async def test_cards_are_named_as_the_node_describes_them(runner, program, tmp_path):
+    await runner.start(order("true", slices=(CARD,)))
+    await ended(runner)
+    assert '--gpus "device=MIG-1"' in " ".join(call(program)["argv"])
+    (tmp_path / "cdi").mkdir()
+    (tmp_path / "cdi" / "nvidia.yaml").write_text("kind: nvidia.com/gpu\n")
+    words = runner._containers._devices(order("true", slices=(CARD,)))
+    assert words == ["--device", "nvidia.com/gpu=MIG-1"]
+
+
+async def test_an_image_that_is_not_here_is_fetched_first(runner, program):
+    await runner.start(order("echo", "hello", image="fresh:1"))
+    assert output(await ended(runner)) == "hello\n"
+    assert (program.parent / "image-fresh:1").exists()
+
+
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [("unknown:1", "manifest unknown"), ("--privileged", "not the name of an image")],
+)
+async def test_a_start_without_its_image_fails_with_the_reason(runner, image, words):
+    with pytest.raises(StartFailed, match=words):
+        await runner.start(order("true", image=image))
+    assert runner.records["at-1"].state == WorkFound.REFUSED
+
+
+async def test_a_pull_that_never_ends_shows_its_progress_and_is_called_off_within_seconds(runner):
+    start = asyncio.create_task(runner.start(order("true", image="slow:1")))
+    record = await until(lambda: runner.records.get("at-1"))
+    await until(lambda: "layer 1 of 2" in record.message, "the progress")
+    await runner.stop("at-1", ExitReason.CANCELLED, 30.0)
+    assert record.ended_at is not None
+    async with asyncio.timeout(10):
+        with pytest.raises(StartFailed):
+            await start
+    assert record.reason == ExitReason.CANCELLED
+    await runner.stop("at-1", ExitReason.CANCELLED, 30.0)
+    await runner.clean("at-1")
+
+
+async def test_a_pull_has_the_time_of_the_start_and_no_more(runner):
+    with pytest.raises(StartFailed, match="did not come within 1 s"):
+        await runner.start(order("true", image="slow:1", start_limit_s=1))
+
+
+async def test_a_stop_reaches_the_job_inside(runner):
+    trap = "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done"
+    await runner.start(order("sh", "-c", trap))
+    record = runner.records["at-1"]
+    await until(lambda: "up" in output(record))
+    await runner.stop("at-1", ExitReason.STOPPED, 10.0)
+    assert "bye" in output(await ended(runner))
+
+
+async def test_a_container_whose_command_line_was_killed_is_removed_before_it_is_clean(
+    runner, program
+):
+    await runner.start(order("sh", "-c", "trap '' TERM; while :; do sleep 0.2; done"))
+    record = runner.records["at-1"]
+    kept = program.parent / "container-gpupool-at-1"
+    inside = int(await until(lambda: kept.exists() and kept.read_text()))
+    await runner.stop("at-1", ExitReason.STOPPED, 0.0)
+    await ended(runner)
+    await runner.clean("at-1")
+    assert not kept.exists()
+    assert not _lives(inside)
+    assert record.ended_at is not None
+
+
+def _lives(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+
+
+async def test_a_restarted_agent_takes_a_running_container_over(runner, make_runner):
+    await runner.start(order("sh", "-c", "sleep 1.5; exit 4"))
+    runner.close()
+    second = await make_runner()
+    assert second.records["at-1"].container
+    assert (await ended(second)).exit_code == 4
+
+
+async def test_a_value_of_several_lines_is_refused_with_its_name(runner):
+    with pytest.raises(StartFailed, match="KEYS must be one line"):
+        await runner.start(order("true", env={"KEYS": "a\nb"}))
+
+
+def test_an_engine_counts_only_when_its_service_answers(program):
+    path = str(program.parent)
+    assert container.engine(path) == str(program)
+    (program.parent / "running").unlink()
+    assert container.engine(path) == ""
