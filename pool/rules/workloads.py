@@ -112,13 +112,11 @@ def seconds_problem(seconds: Any, most: int) -> Problem | None:
 
 
 def priority_problem(priority: Any) -> Problem | None:
-    """Critical counts across tenants: nobody takes it for himself."""
-    open_ones = [one.value for one in Priority if one is not Priority.CRITICAL]
-    if priority in open_ones:
+    """One of the classes. Whether critical is granted is not seen here: its budget says it."""
+    known = [one.value for one in Priority]
+    if priority in known:
         return None
-    if priority == Priority.CRITICAL:
-        return Problem(_("Critical work is granted by a platform admin, with a budget."))
-    return Problem(_("Choose from: %(known)s."), {"known": ", ".join(open_ones)})
+    return Problem(_("Choose from: %(known)s."), {"known": ", ".join(known)})
 
 
 def runs_problem(runs: Any) -> Problem | None:

@@ -11,6 +11,7 @@ from pool.clock import now
 from pool.errors import Forbidden, IllegalMove, Invalid, NotYours, TooMany
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import Priority
 from pool.lifecycle.workloads import ENDED, WAITING, WORKLOAD, WorkloadState
 from pool.models.leases import Lease
 from pool.models.partitions import Partition
@@ -30,12 +31,8 @@ from pool.services.refusals import refuse
 from pool.services.rights import Right, Weights, lease_in_force, right_to_start
 from pool.services.series.arrays import array_again, array_opened_for, array_spread, array_stop
 from pool.services.series.dependencies import After, dependencies_open
-from pool.services.wishes import (
-    project_open,
-    template_usable,
-    wish_judged,
-    wish_within_limits,
-)
+from pool.services.wishes import project_open, template_usable, wish_judged, wish_within_limits
+from pool.services.yielding.budgets import critical_spend
 from pool.wake import round_wanted
 
 RUNNABLE = frozenset({WorkloadKind.JOB})
@@ -91,7 +88,8 @@ def workload_submit(
     or "ask" for work that fits the allowance but not beside what lives in it now.
 
     Raises:
-        Invalid: a word is wrong, the template is not offered, or the lease is not usable.
+        Invalid: a word is wrong, the template is not offered, the lease is not usable, or the
+            organization's budget of critical work is spent.
         Suspended: the project may start nothing new.
         TooMany: the member would have more live workloads than the project allows.
         Impossible: no card of the partitions could ever hold it.
@@ -124,6 +122,8 @@ def workload_submit(
         project=project, template_version=version, overrides=need or {}, partitions=partitions
     )
     wish = wish_within_limits(wish=wish, user=user)
+    if (priority or version.priority) == Priority.CRITICAL:
+        critical_spend(project=project, card_micro=wish.micro * pieces, seconds=seconds)
     title = (name or version.template.slug).strip()
     right = right_to_start(
         wish=wish,

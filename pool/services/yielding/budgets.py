@@ -1,0 +1,130 @@
+"""Critical work: granted to an organization by the month, in card-hours; refused when spent."""
+
+from datetime import date, datetime
+
+from django.db import connection, transaction
+from django.utils.translation import gettext as _
+
+from pool.clock import now
+from pool.errors import Invalid
+from pool.events import Actor, record
+from pool.lifecycle.events import EventKind
+from pool.models.tenants import Organization, Project
+from pool.models.yielding import CriticalBudget
+
+MOST_CARD_SECONDS = 10_000_000 * 3600
+MICRO = 1_000_000
+
+_SPENT = """
+SELECT coalesce(sum(h.equivalents_micro / 1e6 * extract(epoch FROM
+    upper(h.held * tstzrange(%(since)s, %(until)s))
+    - lower(h.held * tstzrange(%(since)s, %(until)s)))), 0)::float8
+FROM pool_hold h
+JOIN pool_placement p ON p.id = h.placement_id
+JOIN pool_attempt a ON a.id = p.attempt_id
+JOIN pool_workload w ON w.id = a.workload_id
+JOIN pool_project j ON j.id = w.project_id
+WHERE j.organization_id = %(organization)s AND w.priority = 'critical'
+  AND h.slice_id IS NOT NULL AND h.held && tstzrange(%(since)s, %(until)s)
+"""
+
+_PROMISED = """
+SELECT coalesce(sum(w.asked_micro / 1e6 * greatest(0, w.expected_seconds - coalesce(
+    extract(epoch FROM %(at)s - a.started_at), 0))), 0)::float8
+FROM pool_workload w
+JOIN pool_project j ON j.id = w.project_id
+LEFT JOIN pool_attempt a ON a.workload_id = w.id AND a.state = 'open'
+WHERE j.organization_id = %(organization)s AND w.priority = 'critical'
+  AND w.array_size IS NULL AND w.ended_at IS NULL
+"""
+
+
+@transaction.atomic
+def critical_budget_set(
+    *, organization: Organization, month: date, card_hours: int, actor: Actor
+) -> CriticalBudget:
+    """Grant so many card-hours of critical work in one month; 0 takes the grant back.
+
+    What runs goes on: a smaller budget only refuses what is submitted later.
+
+    Raises:
+        Invalid: not the first of a month, a month that is over, or an impossible number.
+    """
+    if month.day != 1:
+        raise Invalid(month=_("A month is named by its first day."))
+    if month < now().date().replace(day=1):
+        raise Invalid(month=_("That month is over."))
+    if not 0 <= card_hours * 3600 <= MOST_CARD_SECONDS:
+        raise Invalid(card_hours=_("A number of hours from 0 to 10,000,000 is needed."))
+    row, _made = CriticalBudget.objects.update_or_create(
+        organization=organization,
+        month=month,
+        defaults={"card_seconds": card_hours * 3600},
+    )
+    record(
+        EventKind.CRITICAL_BUDGET_SET,
+        organization,
+        actor=actor,
+        month=f"{month:%Y-%m}",
+        card_hours=card_hours,
+    )
+    return row
+
+
+def critical_spend(*, project: Project, card_micro: int, seconds: int) -> None:
+    """Let critical work of this size be submitted, or refuse it. Call it in its transaction: the
+    budget's lock lets two at once not spend the same hours.
+
+    Raises:
+        Invalid: nothing is granted this month, or what is granted is spent or promised.
+    """
+    organization_id = project.organization_id
+    month = now().date().replace(day=1)
+    row = (
+        CriticalBudget.objects.select_for_update()
+        .filter(organization=organization_id, month=month)
+        .first()
+    )
+    if row is None or not row.card_seconds:
+        raise Invalid(priority=_("Critical work is granted by a platform admin, with a budget."))
+    used = critical_used_s(organization_id=organization_id, month=month)
+    promised = critical_promised_s(organization_id=organization_id)
+    asked = card_micro / MICRO * seconds
+    if used + promised + asked > row.card_seconds:
+        raise Invalid(
+            priority=_(
+                "Of this month's %(granted).1f card-hours of critical work, %(used).1f are used "
+                "and %(promised).1f promised to what runs or waits; this asks for %(asked).1f."
+            )
+            % {
+                "granted": row.card_seconds / 3600,
+                "used": used / 3600,
+                "promised": promised / 3600,
+                "asked": asked / 3600,
+            }
+        )
+
+
+def critical_used_s(*, organization_id: int, month: date) -> float:
+    """Card-seconds that critical work of the organization has held in the month."""
+    since = datetime(month.year, month.month, 1, tzinfo=now().tzinfo)
+    until = min(now(), _next(since))
+    if until <= since:
+        return 0.0
+    span: dict[str, int | datetime] = {"since": since, "until": until}
+    return _number(_SPENT, {"organization": organization_id, **span})
+
+
+def critical_promised_s(*, organization_id: int) -> float:
+    """Card-seconds that critical work which runs or waits has declared and not yet used."""
+    return _number(_PROMISED, {"organization": organization_id, "at": now()})
+
+
+def _number(query: str, words: dict[str, int | datetime]) -> float:
+    with connection.cursor() as cursor:
+        cursor.execute(query, words)
+        return float(cursor.fetchone()[0])
+
+
+def _next(since: datetime) -> datetime:
+    return since.replace(year=since.year + since.month // 12, month=since.month % 12 + 1)

@@ -1,0 +1,97 @@
+"""Critical work: only with a budget, and no more than it holds."""
+
+from datetime import date
+
+import pytest
+
+from pool.clock import now
+from pool.errors import Invalid
+from pool.models import Event, Workload
+from pool.services.workloads import workload_submit
+from pool.services.yielding.budgets import (
+    critical_budget_set,
+    critical_promised_s,
+    critical_used_s,
+)
+from tests.factories import World, allowance, by
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world(db):
+    made = World()
+    allowance(made.project, made.partition, 8)
+    return made
+
+
+def this_month():
+    return now().date().replace(day=1)
+
+
+def grant(world, hours, month=None):
+    return critical_budget_set(
+        organization=world.organization,
+        month=month or this_month(),
+        card_hours=hours,
+        actor=by(world.platform),
+    )
+
+
+def submit(world, seconds=3600, **words):
+    return workload_submit(
+        user=world.member,
+        project=world.project,
+        template_version=world.whole,
+        command=["true"],
+        expected_seconds=seconds,
+        priority="critical",
+        actor=by(world.member),
+        **words,
+    )
+
+
+def test_without_a_budget_nobody_submits_critical_work(world):
+    with pytest.raises(Invalid) as refused:
+        submit(world)
+    assert "priority" in refused.value.detail
+    assert Workload.objects.count() == 0
+
+
+def test_within_the_budget_it_is_queued_and_its_hours_are_promised(world):
+    grant(world, 3)
+    submit(world)
+    assert critical_promised_s(organization_id=world.organization.pk) == pytest.approx(3600)
+    submit(world, 7200)
+    with pytest.raises(Invalid) as refused:
+        submit(world)
+    (said,) = refused.value.detail["priority"]
+    assert "3.0" in said and "1.0" in said
+
+
+def test_a_grant_taken_back_refuses_what_comes_later(world):
+    grant(world, 3)
+    submit(world)
+    grant(world, 0)
+    with pytest.raises(Invalid):
+        submit(world)
+    assert Workload.objects.get().priority == "critical"
+
+
+def test_every_grant_is_an_event_of_its_organization(world):
+    grant(world, 3)
+    event = Event.objects.get(kind="critical_budget.set")
+    assert (event.data["card_hours"], event.subject) == (
+        3,
+        f"organization:{world.organization.uid}",
+    )
+
+
+@pytest.mark.parametrize("month", [date(2020, 1, 1), date(2999, 1, 2)])
+def test_only_a_month_to_come_can_be_granted(world, month):
+    with pytest.raises(Invalid):
+        grant(world, 1, month)
+
+
+def test_nothing_is_used_before_a_month_begins(world):
+    assert critical_used_s(organization_id=world.organization.pk, month=date(2999, 1, 1)) == 0.0
