@@ -107,6 +107,7 @@ class ExitReason(StrEnum):
     FENCED = "fenced"
     KILLED = "killed"
     RANK_DIED = "rank_died"
+    IMPOSSIBLE = "impossible"
 
 
 class StepKind(StrEnum):

@@ -166,6 +166,9 @@ class Workload(models.Model):
                 condition=Q(parent__isnull=False),
             ),
             models.Index(fields=["project", "-id"], name="workload_by_project"),
+            models.Index(
+                fields=["project", "-id"], name="workload_tops", condition=Q(parent__isnull=True)
+            ),
             models.Index(fields=["owner", "-id"], name="workload_by_owner"),
             models.Index(
                 fields=["started_at"],
