@@ -191,6 +191,7 @@ def _waiting(live: Live, shape: Shape) -> Waiting:
         ),
         partitions=(PARTITION,),
         submitted_s=job.submit_s,
+        purpose="recorded",
         priority_class=job.priority,
         declared_s=max(0.0, job.declared_s - done) + live.restart_s,
         interrupted=live.preempted,
@@ -206,7 +207,7 @@ def _rounds(pool: Pool, fresh: frozenset[int], freed: bool) -> None:
     rules, now = pool.board.snapshot.rules, pool.clock.now_s
     while True:
         if freed or not pool.heads:
-            waiting = pool.queue.candidates(now, rules, pool.until_s - now)
+            waiting = pool.queue.candidates(now, rules, pool.until_s - now, pool.promises)
         else:
             waiting = pool.queue.some(fresh | pool.heads)
         if not waiting:
@@ -216,8 +217,8 @@ def _rounds(pool: Pool, fresh: frozenset[int], freed: bool) -> None:
         for placed in made.placed:
             _start(pool, known[placed.workload], placed)
         _notice(pool, made)
-        if freed or not pool.heads:
-            pool.heads = frozenset(start.workload for start in made.starts)
+        held = frozenset(start.workload for start in made.starts)
+        pool.heads = held if freed else held | pool.heads
         pool.until_s = min((start.at_s for start in made.starts), default=float("inf"))
         if not made.placed:
             return
@@ -278,6 +279,7 @@ def _notice(pool: Pool, made: Plan) -> None:
     for eviction in made.evictions:
         victim = pool.running[eviction.victim]
         pool.running[victim.id] = replace(victim, leaving=True, ends_s=leaves)
+        pool.board.cards.ends[list(pool.live[victim.id].rows)] = leaves
         pool.clock.add(leaves, LEAVES, victim.id, pool.live[victim.id].turn)
     winners = {eviction.winner for eviction in made.evictions}
     for start in made.starts:

@@ -1,13 +1,13 @@
 """The few waiting jobs that a round can start: alike jobs fail alike, so the rest need no look."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from pool.scheduling.calendar import forecast_s
-from pool.scheduling.model import Rules, Waiting
+from pool.scheduling.model import PriorityClass, Rules, Waiting
 from pool.scheduling.order import CLASS_RANK
 
 Key = tuple[int, int, str]
@@ -58,26 +58,30 @@ class Thinner:
         piles = self.piles.values()
         return tuple(p.works[n] for n in sorted(set(numbers)) for p in piles if n in p.works)
 
-    def candidates(self, now_s: float, rules: Rules, limit_s: float) -> tuple[Waiting, ...]:
+    def candidates(
+        self, now_s: float, rules: Rules, limit_s: float, promised: Collection[int] = ()
+    ) -> tuple[Waiting, ...]:
         """Who could start now: of each pile the first in rank, and the next in slipping order.
 
         That next one is looked for among all jobs and among those that end within `limit_s`,
-        the time until the head starts.
+        the time until the head starts. For those `promised` room is being made.
         """
         found: dict[int, Waiting] = {}
-        for pile in self.piles.values():
+        for key, pile in self.piles.items():
             rows = pile.rows(rules)
             picks = {_next(rows, now_s, rules, np.inf), _next(rows, now_s, rules, limit_s)}
-            picks |= _first(rows, rules)
+            kept = sum(number in pile.works for number in promised)
+            picks |= _first(rows, key[0], rules, kept)
             found.update((pile.order[i].id, pile.order[i]) for i in picks if i >= 0)
         return tuple(found.values())
 
 
-def _first(rows: npt.NDArray[np.float64], rules: Rules) -> set[int]:
-    """The first in rank, as many as may hold planned starts."""
-    rank = rows[:, SUBMITTED] + np.minimum(rows[:, FORECAST], rules.length_most_s)
-    count = min(rules.heads, len(rank))
-    return set(np.argsort(rank, kind="stable")[:count].tolist())
+def _first(rows: npt.NDArray[np.float64], rank: int, rules: Rules, kept: int) -> set[int]:
+    """The first in rank of this class: as many as may hold planned starts or have `kept` room."""
+    later = 0.0 if rank > CLASS_RANK[PriorityClass.NORMAL] else rules.length_most_s
+    order = rows[:, SUBMITTED] + np.minimum(rows[:, FORECAST], later)
+    count = min(rules.heads + kept, len(order))
+    return set(np.argsort(order, kind="stable")[:count].tolist())
 
 
 def _next(rows: npt.NDArray[np.float64], now_s: float, rules: Rules, limit_s: float) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pool.scheduling.board import Board, Times, ends_s
+from pool.scheduling.board import LATE_S, Board, Times, ends_s
 from pool.scheduling.calendar import forecast_s
 from pool.scheduling.model import (
     Placed,
@@ -70,7 +70,8 @@ def _card_times(board: Board) -> Times:
     free = cards.whole != NEVER
     held = (cards.held > 0) & cards.offered
     now = board.snapshot.now_s
-    times: Times = np.where(free, now, np.where(held, np.maximum(cards.ends, now), np.inf))
+    ends = np.where(cards.ends < now, now + LATE_S, cards.ends)
+    times: Times = np.where(free, now, np.where(held, ends, np.inf))
     times[~cards.offered] = np.inf
     return times
 

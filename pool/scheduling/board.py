@@ -23,6 +23,9 @@ Times = npt.NDArray[np.float64]
 FREE = -1
 """The trust code of a card or node that nobody is on."""
 
+LATE_S = 600.0
+"""How much longer work is forecast to run that should have ended already."""
+
 SOFT_CODES = {"any": -1, "none": -2, **{mode.value: n for n, mode in enumerate(Mode)}}
 NO_LAYOUT = -1
 _CHANGING = (
@@ -238,10 +241,19 @@ def build(snapshot: Snapshot) -> Board:
 
 
 def ends_s(snapshot: Snapshot, running: Running) -> float:
-    """When running work is forecast to end; the rule's unknown duration where nobody said."""
+    """When running work is forecast to end: what was declared, stretched by past overruns.
+
+    The rule's unknown duration where nobody said; a while from now where it is past all that.
+    """
+    now = snapshot.now_s
     if running.ends_s is None:
-        return max(snapshot.now_s, running.started_s + snapshot.rules.unknown_duration_s)
-    return max(snapshot.now_s, running.ends_s)
+        until = running.started_s + snapshot.rules.unknown_duration_s
+    else:
+        stretch = 0.0 if running.leaving else max(0.0, running.p90_ratio - 1.0)
+        until = running.ends_s + stretch * max(0.0, running.ends_s - running.started_s)
+    if until >= now:
+        return until
+    return now if running.leaving else now + LATE_S
 
 
 def _rows(kinds: tuple[CardKind, ...], cards: CardTable) -> dict[int, Ints]:

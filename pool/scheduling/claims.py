@@ -138,7 +138,8 @@ class Running:
     expected to end, None when nobody knows. `lost_since_s` is its last checkpoint, or its start.
     `p90_ratio` is how far past its declared duration its owner's work has run. `leaving` work is
     on its way out, `interrupted` when it was told to give way. `endpoint` names those that serve
-    together, of which `spare` may leave; None means any number.
+    together, of which `spare` may leave; None means any number. `notice_s` is the time it has to
+    leave, None for the rule's.
     """
 
     id: int
@@ -164,6 +165,7 @@ class Running:
     p90_ratio: float = 1.0
     endpoint: str = ""
     spare: int | None = None
+    notice_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

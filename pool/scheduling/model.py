@@ -93,7 +93,9 @@ class Rules:
     if it had come later by its forecast, by `length_most_s` at the most; `heads` planned starts
     are held in each partition. `slip_age_s` is the wait that halves a forecast when work slips in
     `shortest_first` (else it does by arrival). `preemption` is for callers that carry evictions
-    out: a winner counts on the room that its victims leave.
+    out: a winner counts on the room that its victims leave. Victims have `notice_s` (or their own
+    time), those that serve `inference_notice_s`; work may be chosen `overrun_s` after its declared
+    end.
     """
 
     compute_tolerance_milli: int = 20
@@ -108,6 +110,8 @@ class Rules:
     shortest_first: bool = True
     preemption: bool = False
     notice_s: float = 60.0
+    inference_notice_s: float = 300.0
+    overrun_s: float = 300.0
     placements_per_round: int = 200
     unknown_duration_s: float = 86_400.0
 

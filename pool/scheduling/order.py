@@ -68,10 +68,14 @@ def score_parts(work: Waiting, now_s: float, rules: Rules) -> tuple[float, float
     """Class, priority, age and length as points; a step of class weighs a thousand of priority.
 
     Age and length are counted in the same seconds, so that two that wait never change places.
+    Work of a class for which others give way is in no need of it: there the first come goes first.
     """
+    rank = CLASS_RANK[work.priority_class]
     age = max(0.0, now_s - work.submitted_s) / rules.age_full_s
     length = min(forecast_s(work, rules), rules.length_most_s) / rules.age_full_s
-    return (1000.0 * CLASS_RANK[work.priority_class], float(work.priority), age, -length)
+    if rank > CLASS_RANK[PriorityClass.NORMAL]:
+        length = 0.0
+    return (1000.0 * rank, float(work.priority), age, -length)
 
 
 def band_of(board: Board, work: Waiting) -> int:

@@ -31,6 +31,7 @@ from pool.scheduling.offer import offer
 from pool.scheduling.order import CLASS_RANK, Rank, ranked
 from pool.scheduling.preempt import oust
 from pool.scheduling.take import take
+from pool.scheduling.victims import Givers, givers, may_oust
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class Round:
     heads: list[Head] = field(default_factory=list)
     evictions: list[Eviction] = field(default_factory=list)
     failed: set[tuple[object, ...]] = field(default_factory=set)
+    givers: Givers | None = None
     tell: bool = True
 
     @property
@@ -75,7 +77,7 @@ def plan_board(board: Board, *, tell: bool = True) -> Plan:
     Without `tell` nobody's wait is explained: a replay asks only who starts.
     """
     queue = ranked(board)
-    decided = Round(board=board, guard=board, tell=tell)
+    decided = Round(board=board, guard=board, givers=givers(board.snapshot), tell=tell)
     behind = [entry for entry in queue if not _start_or_block(decided, entry[0])]
     rules, now = board.snapshot.rules, board.snapshot.now_s
     behind.sort(key=lambda e: (e[1].band, -_class(e[0]), slip_order(e[0], now, rules)))
@@ -133,18 +135,22 @@ def _room(decided: Round, work: Waiting) -> Board:
 
 
 def _head_for(decided: Round, work: Waiting) -> Head | None:
-    """Room for the head: by others' leave if they must give way, else when running work ends."""
-    return _ousted(decided, decided.guard, work) or plan_head(decided.guard, work)
+    """Room for the head: when running work ends, or sooner by others' leave."""
+    return _sooner(decided, work, plan_head(decided.guard, work))
 
 
-def _ousted(decided: Round, room: Board, work: Waiting) -> Head | None:
-    """Order others to leave for this work, and keep what it then gets for it."""
-    ousting = oust(room, work, decided.evictions)
-    if ousting is None:
-        return None
+def _sooner(decided: Round, work: Waiting, natural: Head | None) -> Head | None:
+    """Order others to leave for this work, unless it would start as soon without."""
+    snapshot = decided.board.snapshot
+    if natural is not None and natural.start.at_s <= snapshot.now_s + snapshot.rules.notice_s:
+        return natural
+    if not may_oust(decided.givers, work):
+        return natural
+    ousting = oust(decided.guard, work, decided.evictions)
+    if ousting is None or (natural is not None and natural.start.at_s <= ousting.at_s):
+        return natural
     decided.evictions += ousting.evictions
-    leaves_s = room.snapshot.now_s + room.snapshot.rules.notice_s
-    return head_at(ousting.after, work, ousting.placed, leaves_s)
+    return head_at(ousting.after, work, ousting.placed, ousting.at_s)
 
 
 def _slip_in(decided: Round, work: Waiting) -> None:
@@ -152,12 +158,19 @@ def _slip_in(decided: Round, work: Waiting) -> None:
     if not decided.full and _start(decided, _room(decided, work), work, backfilled=True):
         return
     first = decided.before(work)[0]
-    if _class(work) >= _class(first.work):
-        head = _ousted(decided, decided.guard, work)
-        if head is not None:
-            decided.add(head)
+    if _class(work) >= _class(first.work) and may_oust(decided.givers, work):
+        _oust_behind(decided, work)
     if decided.tell:
         decided.waits[work.id] = explain(decided.board, work, first.start)
+
+
+def _oust_behind(decided: Round, work: Waiting) -> None:
+    """Make room for work behind the heads that need not wait for them to start."""
+    ordered, rules = len(decided.evictions), decided.board.snapshot.rules
+    head = _head_for(decided, work)
+    soon = head is not None and head.start.at_s <= decided.board.snapshot.now_s + rules.notice_s
+    if head is not None and (soon or len(decided.evictions) > ordered):
+        decided.add(head)
 
 
 def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = False) -> bool:

@@ -73,10 +73,10 @@ def test_inside_a_project_class_then_priority_then_age():
 
 
 def test_a_rank_is_the_sum_of_the_parts_it_shows():
-    told = whole(1, priority="high", declared_s=43_200.0, submitted_s=NOW - 86_400)
+    told = whole(1, declared_s=43_200.0, submitted_s=NOW - 86_400)
     rank = _ranks(_pool().queue(told))[1]
     parts = dict(rank.parts)
-    assert (parts["class"], parts["priority"]) == (3000.0, 0.0)
+    assert (parts["class"], parts["priority"]) == (2000.0, 0.0)
     assert (parts["age"], parts["length"]) == (1.0, -0.5)
     assert rank.score == sum(parts[name] for name in ("class", "priority", "age", "length"))
 
@@ -114,3 +114,11 @@ def test_two_that_wait_never_change_places(told, later):
     ]
     world = _pool().queue(*queue)
     assert _order(world) == _order(world.have(now_s=NOW + later))
+
+
+def test_among_work_for_which_others_give_way_the_first_come_goes_first():
+    world = _pool().queue(
+        whole(1, priority="high", declared_s=90_000.0, submitted_s=NOW - 10),
+        whole(2, priority="high", declared_s=10.0),
+    )
+    assert _order(world) == [1, 2]

@@ -11,8 +11,8 @@ from pool.scheduling.checker import check
 from pool.scheduling.model import PartitionState, PriorityClass, Promise
 from pool.scheduling.offer import offer
 from pool.scheduling.plan import plan
-from pool.scheduling.preempt import lost_card_s
 from pool.scheduling.take import release
+from pool.scheduling.victims import lost_card_s
 from tests.builders import NOW, snapshot, whole
 
 LOW = PriorityClass.LOW
@@ -27,6 +27,7 @@ def _victim(world, number, card, count=1, ran=100.0, **rest):
         slices.append(len(world.made.slices))
     node = next(c.node for c in world.made.cards if c.id == card)
     told = {"priority_class": LOW, "card_micro": count * 1_000_000, "lost_since_s": NOW - ran}
+    told["checkpointed"] = True
     told.update(rest)
     return world.running(number, slices=slices, hosts=((node, 0, 0, 0),), ends=9000, **told)
 
