@@ -65,10 +65,12 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
         return array_page(request, workload)
     context = live_context(workload, standing=request.standing)
     attempts: list[Attempt] = context["attempts"]
+    rank = chosen_rank(request, attempts)
     context |= {
+        "rank": rank,
         "standing": request.standing,
         "command": shlex.join((workload.parent or workload).command),
-        "log": log_tail(attempt=attempts[0]) if attempts else LogPart("", 0, 0),
+        "log": log_tail(attempt=attempts[0], rank=rank) if attempts else LogPart("", 0, 0),
         "ended": workload.state in ENDED,
         "series": usage_series(attempts[0], workload, context["holds"]) if attempts else {},
         "rest": as_rest(workload),
@@ -101,13 +103,22 @@ def stop(request: HtmxRequest, uid: str) -> HttpResponse:
 
 @page("GET")
 def log(request: HtmxRequest, uid: str) -> HttpResponseBase:
-    """The newest attempt's whole log as a text file."""
+    """The newest attempt's whole log, or that of one rank of it, as a text file."""
     workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
-    attempt = attempt_list(workload=workload).first()
-    parts = _whole_log(attempt) if attempt else iter(())
+    attempts = list(attempt_list(workload=workload)[:1])
+    rank = chosen_rank(request, attempts)
+    parts = _whole_log(attempts[0], rank) if attempts else iter(())
     response = StreamingHttpResponse(parts, content_type="text/plain; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{workload.uid}.log"'
+    name = f"{workload.uid}-rank{rank}" if rank else workload.uid
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}.log"'
     return response
+
+
+def chosen_rank(request: HtmxRequest, attempts: list[Attempt]) -> int:
+    """Whose log is shown: the rank that is asked for where the newest attempt has it, else 0."""
+    asked = request.GET.get("rank", "")
+    known = {str(one.rank): one.rank for one in attempts[0].ranks.all()} if attempts else {}
+    return known.get(asked, 0)
 
 
 def live_context(workload: Workload, *, standing: Standing) -> dict[str, Any]:
@@ -147,10 +158,10 @@ def _holds(attempts: list[Attempt]) -> list[Hold]:
     return [hold for placed in attempts[0].placements.all() for hold in placed.holds.all()]
 
 
-def _whole_log(attempt: Attempt) -> Any:
+def _whole_log(attempt: Attempt, rank: int = 0) -> Any:
     offset = 0
     while True:
-        part = log_after(attempt=attempt, offset=offset, chunks=16)
+        part = log_after(attempt=attempt, offset=offset, chunks=16, rank=rank)
         if not part.text:
             return
         if part.start > offset:

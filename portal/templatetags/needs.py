@@ -7,6 +7,8 @@ from django import template
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
+from pool.lifecycle.nodes import NodeState
+from pool.models.ranks import Rank
 from pool.models.requests import Request
 from pool.models.slices import Slice
 from pool.models.templates import Template
@@ -49,6 +51,17 @@ EXIT = {
     "fenced": gettext_lazy("stopped because its node was cut off"),
     "killed": gettext_lazy("killed from outside"),
     "rank_died": gettext_lazy("ended because one of its parts died"),
+}
+
+
+STAGES = {
+    "placed": gettext_lazy("place found"),
+    "starting": gettext_lazy("starting"),
+    "running": gettext_lazy("running"),
+    "ended": gettext_lazy("ended, being cleaned"),
+    "clean": gettext_lazy("ended"),
+    "lost": gettext_lazy("given up"),
+    "silent": gettext_lazy("out of reach: its node says nothing"),
 }
 
 
@@ -130,6 +143,14 @@ def mode_words(mode: str) -> str:
 def isolation_words(isolation: str) -> str:
     """What keeps neighbours apart."""
     return str(ISOLATION.get(isolation, isolation))
+
+
+@register.filter
+def stage_words(rank: Rank) -> str:
+    """How far one rank of a gang is, with the reason of its end; out of reach on a silent node."""
+    silent = rank.node.state == NodeState.SILENT and not rank.over
+    words = str(STAGES["silent" if silent else rank.stage])
+    return f"{words}: {exit_words(rank.exit_reason)}" if rank.exit_reason else words
 
 
 @register.filter
