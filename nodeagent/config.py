@@ -32,11 +32,14 @@ class Config:
     token_folder: Path | None = None
     observe: bool = False
     carve: bool = False
+    hami_core: Path | None = None
+    exporter: str = ""
     stop_workloads: bool = False
     grace_s: float = 10.0
     faults: Path | None = None
     ca: Path | None = None
     log_level: str = "INFO"
+    as_json: bool = False
     address: str = ""
     gang_ports: tuple[int, int] | None = None
 
@@ -74,7 +77,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--join-token-file", help="file with the token, or JSON of node to token")
     made.add_argument("--join-token-folder", help="folder with one file NODE.token each")
     made.add_argument("--observe", action="store_true", help="measure only, change nothing")
-    made.add_argument("--carve", action="store_true", help="let the portal cut real cards (MIG)")
+    made.add_argument(
+        "--carve", action="store_true", help="let the portal cut and share real cards"
+    )
+    made.add_argument("--hami-core", help="HAMi-core's library, where it is in no usual place")
+    made.add_argument("--exporter", help="address of a metrics exporter on this node")
+    made.add_argument("--json", action="store_true", help="doctor: answer in JSON")
     made.add_argument("--stop-workloads", "--stop-workloads-on-exit", action="store_true")
     made.add_argument("--grace", help="seconds that workloads get when the agent stops them")
     made.add_argument("--faults", help="script of simulated faults, read again when it changes")
@@ -114,6 +122,9 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str
         token_folder=path("join_token_folder"),
         observe=_yes(value("observe")),
         carve=_yes(value("carve")),
+        hami_core=path("hami_core"),
+        exporter=value("exporter"),
+        as_json=_yes(value("json")),
         stop_workloads=_yes(value("stop_workloads")),
         grace_s=_seconds(value("grace", "10")),
         faults=path("faults"),

@@ -11,6 +11,7 @@ from nodeagent import clock
 from nodeagent.drivers import machine
 from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused
 from nodeagent.drivers.errors import CardErrors
+from nodeagent.drivers.exporter import Exporter
 from nodeagent.drivers.nvml import files, mig, read
 from nodeagent.drivers.nvml.carver import Carver
 from nodeagent.drivers.nvml.events import Events
@@ -38,15 +39,21 @@ class NvmlDriver:
     """This machine's NVIDIA cards. Library calls run beside the loop, each within a limit.
 
     Without `carve` nothing on a card is ever changed: it is only given a name. `sharings` are the
-    other ways of sharing that this node may be able to do.
+    other ways of sharing that this node may be able to do; `exporter` fills what the library does
+    not tell.
     """
 
     name = "nvml"
 
     def __init__(
-        self, state_dir: Path, carve: bool = False, sharings: tuple[Sharing, ...] = ()
+        self,
+        state_dir: Path,
+        carve: bool = False,
+        sharings: tuple[Sharing, ...] = (),
+        exporter: Exporter | None = None,
     ) -> None:
         self._carve = carve
+        self._exporter = exporter
         self._state_dir = state_dir
         self._carver = Carver(state_dir / "mig.json")
         self._sharings = {one.mode: one for one in sharings}
@@ -251,7 +258,15 @@ class NvmlDriver:
                 for uuid in self._found.handles
             }
         )
-        return tuple(row for of_card in rows for row in of_card)
+        told = tuple(row for of_card in rows for row in of_card)
+        if self._exporter is None:
+            return told
+        numbers = {
+            uid: number
+            for card in self._found.cut
+            for number, uid in self._carver.numbers(card).items()
+        }
+        return await self._exporter.fill(told, await self.inventory(), numbers)
 
     async def _sample(self, at: float, uuid: str, loads: tuple[Load, ...]) -> list[Reading]:
         handle = self._found.handles[uuid]

@@ -1,0 +1,87 @@
+"""AMD's own Python module: loaded only where its library is, since it prints and fails without."""
+
+import importlib
+from collections.abc import Callable
+from ctypes.util import find_library
+from pathlib import Path
+from typing import Any
+
+from nodeagent.drivers.amd.cards import Entry
+from nodeagent.drivers.base import NotSupported
+
+PLACES = ("/opt/rocm/lib/libamd_smi.so", "/usr/lib/x86_64-linux-gnu/libamd_smi.so")
+
+
+def installed(places: tuple[str, ...] = PLACES) -> bool:
+    """Is the library that the module needs on this machine?"""
+    return find_library("amd_smi") is not None or any(Path(place).exists() for place in places)
+
+
+def load(present: Callable[[], bool] = installed) -> Any:
+    """The module, ready to be asked.
+
+    Raises:
+        NotSupported: the library or the module is not here, or it does not start.
+    """
+    if not present():
+        raise NotSupported("libamd_smi.so is not installed")
+    try:
+        module = importlib.import_module("amdsmi")
+        module.amdsmi_init()
+    except Exception as failure:  # the module raises KeyError and its own kinds alike
+        raise NotSupported(f"amdsmi: {failure}") from failure
+    return module
+
+
+def entries(module: Any) -> tuple[Entry, ...]:
+    """Every card, with its meters; what one call does not tell is absent."""
+    found = []
+    for index, handle in enumerate(module.amdsmi_get_processor_handles()):
+        asic = _asked(module, "amdsmi_get_gpu_asic_info", handle)
+        memory = _asked(module, "amdsmi_get_gpu_vram_usage", handle)
+        driver = _asked(module, "amdsmi_get_gpu_driver_info", handle)
+        uuid = _word(module, "amdsmi_get_gpu_device_uuid", handle)
+        bdf = _word(module, "amdsmi_get_gpu_device_bdf", handle)
+        values = _asked(module, "amdsmi_get_gpu_activity", handle)
+        values |= _asked(module, "amdsmi_get_power_info", handle)
+        values |= _asked(module, "amdsmi_get_gpu_total_ecc_count", handle)
+        values |= {"vram_used": memory.get("vram_used"), "hotspot": _heat(module, handle)}
+        found.append(
+            Entry(
+                index=index,
+                uuid=f"GPU-{uuid}"
+                if uuid and not uuid.startswith("GPU-")
+                else uuid or f"GPU-{bdf}",
+                bdf=bdf,
+                name=str(asic.get("market_name") or "AMD card"),
+                memory_mib=int(memory.get("vram_total") or 0),
+                driver=driver.get("driver_version"),
+                values=values,
+            )
+        )
+    return tuple(found)
+
+
+def _asked(module: Any, name: str, handle: Any) -> dict[str, Any]:
+    """One call's answer; nothing where this version or this card has none."""
+    try:
+        answer = getattr(module, name)(handle)
+    except Exception:  # noqa: BLE001 - its kinds differ by version; all mean that it is not told
+        return {}
+    return dict(answer) if isinstance(answer, dict) else {}
+
+
+def _word(module: Any, name: str, handle: Any) -> str:
+    try:
+        return str(getattr(module, name)(handle))
+    except Exception:  # noqa: BLE001 - as above
+        return ""
+
+
+def _heat(module: Any, handle: Any) -> Any:
+    """The hottest place of the chip, as it is now."""
+    try:
+        sensor = module.AmdSmiTemperatureType.HOTSPOT
+        return module.amdsmi_get_temp_metric(handle, sensor, module.AmdSmiTemperatureMetric.CURRENT)
+    except Exception:  # noqa: BLE001 - as above
+        return None

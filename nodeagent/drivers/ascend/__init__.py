@@ -1,0 +1,1 @@
+"""Huawei Ascend chips through `npu-smi`, whose tables have no fixed columns."""
