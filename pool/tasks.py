@@ -6,6 +6,7 @@ from django.db import OperationalError
 from pool.cycle import audit as audits
 from pool.cycle import expire as expiry
 from pool.cycle import housekeep as housekeeping
+from pool.cycle import impossible as possibility
 from pool.cycle import recurring as recurrence
 from pool.cycle import watch as watching
 from pool.cycle.round import run_rounds
@@ -36,6 +37,12 @@ def expire() -> None:
 def recurring() -> None:
     """Submit what is due by its schedule; beat comes again in five seconds."""
     recurrence.recurring()
+
+
+@shared_task(name="pool.impossible")
+def impossible() -> None:
+    """Flag waiting work that no card can hold any more; beat comes again in half a minute."""
+    possibility.impossible()
 
 
 @shared_task(name="pool.housekeep")

@@ -34,12 +34,14 @@ _OPEN_RULE = "d.met_at IS NULL AND d.broken_at IS NULL"
 IN_TURN = f"""
 SELECT w.id FROM pool_workload w
 WHERE w.state = 'queued' AND w.parent_id IS NULL
+  AND w.waits->>'reason' IS DISTINCT FROM 'impossible'
   AND NOT EXISTS (
     SELECT 1 FROM pool_dependency d WHERE d.workload_id = w.id AND {_OPEN_RULE})
 UNION ALL
 SELECT c.id FROM pool_workload p CROSS JOIN LATERAL (
     SELECT w.id FROM pool_workload w
     WHERE w.parent_id = p.id AND w.state = 'queued'
+      AND w.waits->>'reason' IS DISTINCT FROM 'impossible'
       AND NOT EXISTS (
         SELECT 1 FROM pool_dependency d
         WHERE d.workload_id = p.id AND d.each AND {_OPEN_RULE}
@@ -58,8 +60,7 @@ WHERE p.state = 'active' AND p.stop_reason = ''
     SELECT 1 FROM pool_dependency d
     WHERE d.workload_id = p.id AND NOT d.each AND {_OPEN_RULE})
 """  # noqa: S608 - only constants of this house
-"""Queued work that may start: not after open others, and of an array as many as its throttle lets.
-"""
+"""Queued work that may start: possible, not after open others, no more than a throttle lets."""
 
 _EXPLAIN = f"""
 UPDATE pool_workload AS w SET waits = %s::jsonb || jsonb_build_object('reason', v.reason)
@@ -77,6 +78,7 @@ FROM (
       AND w.id NOT IN ({IN_TURN})
 ) v
 WHERE w.id = v.id AND w.waits->>'reason' IS DISTINCT FROM v.reason
+  AND w.waits->>'reason' IS DISTINCT FROM 'impossible'
 """  # noqa: S608 - only constants of this house
 
 

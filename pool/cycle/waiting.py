@@ -31,7 +31,7 @@ EACH = 6
 NO_CHANGE_HELPS = frozenset({Reason.HELD_BACK, Reason.ROUND_FULL})
 """What waits for these does not wait for room."""
 
-NO_TURN = frozenset({"after", "array", "array_held"})
+NO_TURN = frozenset({"after", "array", "array_held", "impossible"})
 """Why queued work is not looked at, in the words of `turns.py`."""
 
 

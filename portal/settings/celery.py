@@ -35,6 +35,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "watch": {"task": "pool.watch", "schedule": 1.0, "options": {"expires": 5}},
     "expire": {"task": "pool.expire", "schedule": 10.0, "options": {"expires": 30}},
     "recurring": {"task": "pool.recurring", "schedule": 5.0, "options": {"expires": 20}},
+    "impossible": {"task": "pool.impossible", "schedule": 30.0, "options": {"expires": 60}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},
     "housekeep": {"task": "pool.housekeep", "schedule": 3600.0, "options": {"expires": 600}},
     "audit": {"task": "pool.audit", "schedule": 300.0, "options": {"expires": 120}},

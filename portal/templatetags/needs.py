@@ -51,6 +51,7 @@ EXIT = {
     "fenced": gettext_lazy("stopped because its node was cut off"),
     "killed": gettext_lazy("killed from outside"),
     "rank_died": gettext_lazy("ended because one of its parts died"),
+    "impossible": gettext_lazy("no card could hold it any more"),
 }
 
 
