@@ -13,9 +13,11 @@ from django.utils.translation import gettext_lazy
 
 from pool.errors import PoolError
 from pool.events import Actor
+from pool.lifecycle.roles import RankDeath
 from pool.models.leases import Lease
 from pool.models.workloads import Workload
 from pool.rules.arrays import lasting
+from pool.rules.gangs import Gang
 from pool.selectors.leases import active_leases
 from pool.selectors.workloads import workload_list
 from pool.services.workloads import workload_submit
@@ -86,6 +88,21 @@ class JobForm(SeriesFields, NeedForm):
         min_value=0,
         max_value=20,
         initial=0,
+        required=False,
+    )
+    on_rank_death = forms.ChoiceField(
+        label=gettext_lazy("If one of its nodes or processes dies"),
+        choices=[
+            ("fail", gettext_lazy("the whole ends as failed")),
+            ("restart", gettext_lazy("all start again, as often as the retries say (else 3 times)")),
+        ],
+        required=False,
+    )
+    rendezvous_seconds = forms.IntegerField(
+        label=gettext_lazy("How long they may wait for each other (seconds)"),
+        min_value=1,
+        max_value=86_400,
+        initial=600,
         required=False,
     )
     comment = forms.CharField(
@@ -161,6 +178,7 @@ def job_answer(form: JobForm) -> Answer | None:
     form.is_valid()
     data = form.cleaned_data
     about = {"project", "template", "how", "memory_gb", "compute_percent", "profile", "parts"}
+    about |= {"topology", "nodes"}
     if form.version is None or about & set(form.errors) or "time_value" not in data:
         return None
     return answer(
@@ -204,6 +222,8 @@ def _like(old: Workload) -> dict[str, Any]:
         "time_value": max(1, -(-old.expected_seconds // 60)),
         "time_unit": 60,
         "comment": old.comment,
+        "on_rank_death": old.on_rank_death,
+        "rendezvous_seconds": old.rendezvous_seconds,
     }
 
 
@@ -229,6 +249,10 @@ def _submit(request: HtmxRequest, form: JobForm) -> Workload | None:
             weights=said.weights if said and not form.array else partial(_weights, form),
             array=form.array,
             after=form.after(request.standing),
+            gang=Gang(
+                on_rank_death=data["on_rank_death"] or RankDeath.FAIL,
+                rendezvous_seconds=data["rendezvous_seconds"] or 600,
+            ),
             actor=Actor.of(request.user),
         )
     except PoolError as refused:

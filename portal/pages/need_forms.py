@@ -21,12 +21,21 @@ HOW = [
     ("profile", _("A profile by name")),
     ("whole", _("Whole cards")),
 ]
+LIES = [
+    ("", _("as the template says, else on one node")),
+    ("node", _("on one node")),
+    ("linked", _("in one NVLink set of a node")),
+    ("network", _("on several nodes of one network")),
+    ("whole_nodes", _("on nodes with nothing else on them")),
+    ("spread", _("each on another node")),
+    ("anywhere", _("on any nodes")),
+]
 UNITS = [(60, _("minutes")), (3600, _("hours")), (86400, _("days"))]
 TAKES = {
     "template": (),
     "size": ("memory_gb", "compute_percent"),
     "profile": ("profile",),
-    "whole": (),
+    "whole": ("topology", "nodes"),
 }
 LONGEST = 366 * 86400
 
@@ -63,6 +72,19 @@ class NeedForm(forms.Form):
         initial=1,
         required=False,
         help_text=_("They start together, or not at all."),
+    )
+    topology = forms.ChoiceField(
+        label=_("Where they lie"),
+        choices=LIES,
+        required=False,
+        help_text=_("On several nodes one process is started on each; they find each other."),
+    )
+    nodes = forms.IntegerField(
+        label=_("On how many nodes"),
+        min_value=1,
+        max_value=128,
+        required=False,
+        help_text=_("With as many cards on each. Left empty: as few nodes as possible."),
     )
     time_value = forms.IntegerField(label=_("For how long"), min_value=1, max_value=99999)
     time_unit = forms.TypedChoiceField(
@@ -126,6 +148,8 @@ class NeedForm(forms.Form):
         said: dict[str, Any] = {name: data[name] for name in TAKES[how] if data.get(name)}
         if how == "whole":
             said["whole"] = True
+            if said.get("nodes", 0) > 1 and not said.get("topology"):
+                said["topology"] = "network"
         if how != "template":
             said["parts"] = data.get("parts") or 1
         return said
@@ -134,17 +158,19 @@ class NeedForm(forms.Form):
 def as_filled_in(need: Mapping[str, Any], version: TemplateVersion) -> dict[str, Any]:
     """The fields that would say this need again, beside the template's own."""
     start: dict[str, Any] = {"template": version.template.slug, "parts": need.get("parts", 1)}
-    sizes = {name: need[name] for name in SIZES if need.get(name)}
-    if sizes == {name: version.need[name] for name in SIZES if version.need.get(name)}:
-        return (
-            start if need.get("parts", 1) == version.need.get("parts", 1) else start | _sized(need)
-        )
+    alike = all(
+        (need.get(name) or None) == (version.need.get(name) or None)
+        for name in (*SIZES, "topology", "nodes")
+    )
+    if alike and need.get("parts", 1) == version.need.get("parts", 1):
+        return start
     return start | _sized(need)
 
 
 def _sized(need: Mapping[str, Any]) -> dict[str, Any]:
     if need.get("whole"):
-        return {"how": "whole"}
+        lies = {name: need[name] for name in TAKES["whole"] if need.get(name)}
+        return {"how": "whole", **lies}
     if need.get("profile"):
         return {"how": "profile", "profile": need["profile"]}
     compute = need.get("compute_milli") or need.get("share_milli")

@@ -168,9 +168,26 @@ def need_words(need: Mapping[str, Any]) -> str:
         return _("CPU only")
     if need.get("whole"):
         whole = ngettext("%(n)d whole card", "%(n)d whole cards", parts) % {"n": parts}
-        return _with_labels(whole, need)
+        return _with_labels(whole + _lies(need), need)
     one = _one_part(need)
     return _with_labels(one if parts == 1 else f"{parts} × {one}", need)
+
+
+LIES = {
+    "linked": gettext_lazy("linked"),
+    "network": gettext_lazy("in one network"),
+    "whole_nodes": gettext_lazy("on nodes of their own"),
+    "spread": gettext_lazy("each on another node"),
+    "anywhere": gettext_lazy("on any nodes"),
+}
+
+
+def _lies(need: Mapping[str, Any]) -> str:
+    """How whole cards lie, after their number: ", on 2 nodes, in one network"."""
+    nodes = int(need.get("nodes") or 0)
+    words = [ngettext("on %(n)d node", "on %(n)d nodes", nodes) % {"n": nodes}] if nodes else []
+    words += [str(LIES[need["topology"]])] if need.get("topology") in LIES else []
+    return "".join(f", {one}" for one in words)
 
 
 def _one_part(need: Mapping[str, Any]) -> str:
