@@ -94,7 +94,7 @@ class JobForm(SeriesFields, NeedForm):
         label=gettext_lazy("If one of its nodes or processes dies"),
         choices=[
             ("fail", gettext_lazy("the whole ends as failed")),
-            ("restart", gettext_lazy("all start again, as often as the retries say (else 3 times)")),
+            ("restart", gettext_lazy("all start again, as often as the retries say, else 3 ×")),
         ],
         required=False,
     )
