@@ -8,6 +8,7 @@ class EventKind(StrEnum):
 
     ORGANIZATION_CREATED = "organization.created"
     PROJECT_CREATED = "project.created"
+    PROJECT_CHANGED = "project.changed"
     PROJECT_SUSPENDED = "project.suspended"
     PROJECT_RESUMED = "project.resumed"
     PROJECT_QUEUE_HELD = "project.queue_held"

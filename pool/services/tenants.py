@@ -13,6 +13,7 @@ from pool.models.tenants import Organization, Project, TrustGroup
 from pool.rules.problems import Problem
 from pool.rules.problems import marked as _
 from pool.rules.tenants import currency_problem, slug_problem, title_problem
+from pool.rules.workloads import LARGEST_MOST_LIVE
 from pool.selectors.desired import UIDS_OF_A_PROJECT
 from pool.services.refusals import refuse
 from pool.wake import round_wanted
@@ -113,6 +114,27 @@ def project_resume(*, project: Project, actor: Actor) -> Project:
     _set(row, suspended=False, suspended_reason="")
     record(EventKind.PROJECT_RESUMED, row, actor=actor, project=row)
     round_wanted()
+    return row
+
+
+@transaction.atomic
+def project_most_live(*, project: Project, most_live: int, actor: Actor) -> Project:
+    """How many live workloads, pieces of arrays counted, each member may have in the project.
+
+    Fewer than there are now stops nothing: further ones are refused.
+
+    Raises:
+        Invalid: less than 1, or more than 50,000.
+    """
+    whole = isinstance(most_live, int) and 1 <= most_live <= LARGEST_MOST_LIVE
+    wrong = Problem(_("A whole number from 1 to %(most)s is needed."), {"most": LARGEST_MOST_LIVE})
+    refuse({"most_live": None if whole else wrong})
+    row = _locked(project)
+    before = row.most_live
+    if before != most_live:
+        _set(row, most_live=most_live)
+        words = {"before": before, "after": most_live}
+        record(EventKind.PROJECT_CHANGED, row, actor=actor, project=row, most_live=words)
     return row
 
 
