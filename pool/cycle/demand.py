@@ -124,6 +124,7 @@ def claim(row: Workload) -> claims.Need:
     )
     return replace(
         need,
+        heavy_bandwidth=need.heavy_bandwidth or row.template_version.bandwidth == "heavy",
         cpu_milli=row.cpu_milli,
         host_memory_mib=row.ram_mib,
         disk_mib=row.disk_mib,

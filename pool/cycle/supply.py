@@ -51,7 +51,8 @@ FROM pool_card c WHERE c.partition_id IS NOT NULL AND c.state <> 'retired'
 _SLICES = """
 SELECT s.id, s.card_id, s.mode, s.profile, s.memory_mib, s.compute_milli, s.state,
        lower(s.span), upper(s.span) - lower(s.span), s.isolation,
-       a.workload_id, h.trust, v.work_class
+       a.workload_id, h.trust, v.work_class,
+       v.bandwidth = 'heavy' OR coalesce((w.need->>'heavy_bandwidth')::bool, false)
 FROM pool_slice s
 LEFT JOIN pool_hold h ON h.slice_id = s.id AND upper_inf(h.held)
 LEFT JOIN pool_placement p ON p.id = h.placement_id
@@ -161,6 +162,7 @@ def slices() -> tuple[tuple[SliceState, ...], dict[int, tuple[Mode, str | None]]
                 held_by=row[10],
                 trust=trust,
                 purpose=row[12] or "",
+                heavy_bandwidth=bool(row[13]),
             )
         )
     return tuple(found), on_card

@@ -10,7 +10,7 @@ from pool.carving.sizes import FULL
 from pool.scheduling.board import NO_LAYOUT, SOFT_CODES, Board, Flags, Ints
 from pool.scheduling.calendar import kept_away
 from pool.scheduling.grant import Grant, grant, modes_for
-from pool.scheduling.isolation import may_share, nodes_may_share
+from pool.scheduling.isolation import calm, may_share, nodes_may_share
 from pool.scheduling.model import (
     Ceiling,
     CeilingScope,
@@ -116,6 +116,8 @@ def sieve(board: Board, work: Waiting, partition: int, mode: Mode, grants: Grant
         yield Reason.NODE_FAILED_IT, ~_named(board, work.avoid)[node]
     yield Reason.ISOLATION, may_share(board, work, mode, rows)
     yield from _capacity(board, work, mode, rows, grants)
+    if work.need.heavy_bandwidth and mode is not Mode.WHOLE:
+        yield Reason.BANDWIDTH, calm(board, mode, rows)
     yield from _sums(board, work, partition, rows, grants)
     for reason, fine in host_sieve(board, work, least_parts_a_node(work.need)):
         yield reason, fine[node]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nodeagent.protocol.vocabulary import UNISOLATED, Mode
+from nodeagent.protocol.vocabulary import UNISOLATED, Isolation, Mode
 from pool.scheduling.board import FREE, Board, Flags, Ints
 from pool.scheduling.model import Waiting
 
@@ -30,4 +30,20 @@ def nodes_may_share(board: Board, work: Waiting) -> Flags:
     mine = board.words.code(("trust", work.trust))
     trust = board.nodes.trust
     fine: Flags = ~board.nodes.single | (trust == FREE) | (trust == mine)
+    return fine
+
+
+def calm(board: Board, mode: Mode, rows: Ints) -> Flags:
+    """Which of these cards have no work yet that is heavy on memory bandwidth (requirement P1).
+
+    Two of them never meet on one card whose holders share its bandwidth: what hardware cuts has
+    bandwidth of its own, all other sharing does not.
+    """
+    shared = np.array(
+        [kind.isolation(mode) is not Isolation.HARDWARE for kind in board.kinds], dtype=np.bool_
+    )
+    fine = np.ones(len(rows), dtype=np.bool_)
+    for i in np.flatnonzero(shared[board.cards.kind[rows]] & (board.cards.held[rows] > 0)):
+        pieces = board.cards.pieces[rows[i]]
+        fine[i] = not any(p.heavy_bandwidth and p.held_by is not None for p in pieces)
     return fine

@@ -23,6 +23,7 @@ class Reason(StrEnum):
     MEMORY = "memory"
     COMPUTE = "compute"
     LAYOUT = "layout"
+    BANDWIDTH = "bandwidth"
     CPU = "cpu"
     HOST_MEMORY = "host_memory"
     DISK = "disk"

@@ -10,6 +10,7 @@ from pool.carving.sizes import profile_compute_milli, profile_micro
 from pool.scheduling.board import Board, Ints
 from pool.scheduling.fit import Grants, ceiling_room
 from pool.scheduling.grant import Grant
+from pool.scheduling.isolation import calm
 from pool.scheduling.model import Policy, Rules, Topology, Waiting
 from pool.scheduling.parts import Cutting, mig_cutting, soft_cutting
 from pool.scheduling.score import fragments, share_deltas
@@ -175,6 +176,7 @@ def _still_open(board: Board, hunt: Hunt, rows: Ints) -> Sequence[int]:
     """Positions of the cards that still have room for one more part."""
     cards, grants = board.cards, hunt.grants
     ceilings = ceiling_room(board, hunt.work, hunt.partition, rows)
+    calm_here = calm(board, hunt.mode, rows) if hunt.work.need.heavy_bandwidth else None
     found = []
     for i, row in enumerate(rows.tolist()):
         kind = int(cards.kind[row])
@@ -185,6 +187,8 @@ def _still_open(board: Board, hunt: Hunt, rows: Ints) -> Sequence[int]:
                 cards.memory[row] >= grants.memory[kind]
                 and cards.compute[row] >= grants.compute[kind]
             )
+        if calm_here is not None:
+            fine = fine and bool(calm_here[i])
         if fine and grants.compute[kind] <= ceilings[i]:
             found.append(i)
     return found

@@ -57,7 +57,13 @@ def give(board: Board, part: Part, work: Waiting) -> None:
     pieces = board.cards.pieces[row]
     if part.new is None:
         board.cards.pieces[row] = tuple(
-            replace(p, held_by=work.id, trust=work.trust, purpose=work.purpose)
+            replace(
+                p,
+                held_by=work.id,
+                trust=work.trust,
+                purpose=work.purpose,
+                heavy_bandwidth=work.need.heavy_bandwidth,
+            )
             if p.id == part.slice
             else p
             for p in pieces
@@ -86,6 +92,7 @@ def _made(board: Board, part: Part, work: Waiting) -> SliceState:
         held_by=work.id,
         trust=work.trust,
         purpose=work.purpose,
+        heavy_bandwidth=work.need.heavy_bandwidth,
     )
 
 

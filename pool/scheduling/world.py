@@ -115,7 +115,7 @@ class SliceState:
 
     `start` and `size` count the geometry's places and are None in soft modes. `compute_milli` is
     in thousandths of the card, rounded down. `held_by` is the workload with an open hold on it,
-    `trust` and `purpose` are that workload's.
+    `trust`, `purpose` and `heavy_bandwidth` are that workload's.
     """
 
     id: int
@@ -130,6 +130,7 @@ class SliceState:
     held_by: int | None = None
     trust: str | None = None
     purpose: str = ""
+    heavy_bandwidth: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

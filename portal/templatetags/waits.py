@@ -34,7 +34,7 @@ REASONS = {
     "host_memory": gettext_lazy("no node has enough free host memory"),
     "disk": gettext_lazy("no node has enough free disk"),
     "storage": gettext_lazy("its data lies on no node with room"),
-    "topology": gettext_lazy("not enough linked cards are free together"),
+    "topology": gettext_lazy("not enough cards are free together in one place"),
     "licence": gettext_lazy("all licence seats are taken"),
     "quota": gettext_lazy("an allowance or a limit it counts against is full"),
     "maintenance": gettext_lazy("it would run into a maintenance window"),
@@ -79,7 +79,7 @@ GROUPS = {
     "host_memory": gettext_lazy("host memory"),
     "disk": gettext_lazy("disk"),
     "storage": gettext_lazy("nodes with their data"),
-    "topology": gettext_lazy("linked cards"),
+    "topology": gettext_lazy("cards free together"),
     "licence": gettext_lazy("licence seats"),
     "quota": gettext_lazy("their team's allowance or limit"),
     "maintenance": gettext_lazy("the end of maintenance"),
@@ -113,7 +113,7 @@ FILTERS = {
     "host_memory": gettext_lazy("too little free host memory"),
     "disk": gettext_lazy("too little free disk"),
     "storage": gettext_lazy("without its data"),
-    "topology": gettext_lazy("not linked with enough free ones"),
+    "topology": gettext_lazy("not enough free ones together"),
     "licence": gettext_lazy("no licence seat left"),
     "quota": gettext_lazy("beyond an allowance or limit"),
     "maintenance": gettext_lazy("maintenance too soon"),
@@ -155,7 +155,7 @@ def why_words(waits: Mapping[str, Any] | None) -> str:
     words = str(REASONS.get(reason, waits.get("detail", "")))
     shortage = waits.get("shortage")
     if reason in WHOLE and isinstance(shortage, Mapping) and shortage.get("unit") == "cards":
-        words = _("not enough whole cards are free in one place")
+        words = str(REASONS["topology"])
     if isinstance(shortage, Mapping) and shortage.get("needed") is not None:
         words += _short(shortage, level=reason == "quota")
     return words

@@ -82,7 +82,11 @@ class CardLedger:
                 yield Fault("slice_not_free", card.id, str(part.slice))
                 return
             pieces[at] = replace(
-                pieces[at], held_by=work.id, trust=work.trust, purpose=work.purpose
+                pieces[at],
+                held_by=work.id,
+                trust=work.trust,
+                purpose=work.purpose,
+                heavy_bandwidth=work.need.heavy_bandwidth,
             )
             given = pieces[at]
         yield from self._right(work, card, given)
@@ -123,6 +127,10 @@ class CardLedger:
             soft = any(isolation(card, mode) in UNISOLATED for mode in modes)
             if soft and len(groups) > 1:
                 yield Fault("two_groups_on_a_card", number)
+            heavy = sum(p.heavy_bandwidth for p in pieces if p.held_by is not None)
+            apart = all(isolation(card, mode) is Isolation.HARDWARE for mode in modes)
+            if heavy > 1 and not apart:
+                yield Fault("bandwidth_shared_by_two_heavy", number)
             if modes & PLACED_MODES:
                 yield from _overlaps(card, pieces)
             else:
@@ -149,6 +157,7 @@ def _as_slice(number: int, card: int, new: NewSlice, work: Waiting) -> SliceStat
         held_by=work.id,
         trust=work.trust,
         purpose=work.purpose,
+        heavy_bandwidth=work.need.heavy_bandwidth,
     )
 
 

@@ -25,6 +25,7 @@ needs = st.one_of(
             "isolation": st.just(Isolation.HARDWARE),
             "modes": st.sampled_from([(Mode.MPS,), (Mode.MIG, Mode.WHOLE), (Mode.TIMESLICE,)]),
             "topology": st.just(Topology.SPREAD),
+            "heavy_bandwidth": st.just(True),
         },
     ),
     st.fixed_dictionaries({"memory_mib": st.integers(1, 30_000)}),
@@ -75,18 +76,19 @@ def empty_worlds(draw):
             label = draw(st.sampled_from(LABELS))
             offered = draw(st.integers(0, 9)) > 0
             count = draw(st.integers(1, 3))
-            world = world.card(label, count=count, modes=MODES[label], offered=offered)
+            mixed = draw(st.booleans())
+            world = world.card(label, count=count, modes=MODES[label], offered=offered, mixed=mixed)
     if draw(st.booleans()):
         world = world.quota(draw(st.sampled_from(["o1", "p1"])), limit=draw(st.integers(0, 5)))
     if draw(st.booleans()):
         world = world.quota("p2", limit=2, kind="entitlement", partition=1)
-    ceilings = (
-        Ceiling(scope=CeilingScope.CARD_SUM, purposes=frozenset({"training"}), compute_milli=800),
-    )
     policy = draw(st.sampled_from(list(Policy)))
-    part = PartitionState(
-        id=1, name="main", policy=policy, ceilings=draw(st.sampled_from([(), ceilings]))
+    scopes = draw(st.sets(st.sampled_from(list(CeilingScope)), max_size=2))
+    ceilings = tuple(
+        Ceiling(scope=scope, purposes=frozenset({"training"}), compute_milli=800)
+        for scope in sorted(scopes)
     )
+    part = PartitionState(id=1, name="main", policy=policy, ceilings=ceilings)
     return world.have(partitions=(part,))
 
 
@@ -161,7 +163,6 @@ def _host_taken(world, work, hosts):
                 trust=work.trust if node.id in taken else node.trust,
             )
         )
-    slices = tuple(
-        replace(s, purpose=work.purpose) if s.held_by == work.id else s for s in world.made.slices
-    )
+    told = {"purpose": work.purpose, "heavy_bandwidth": work.need.heavy_bandwidth}
+    slices = tuple(replace(s, **told) if s.held_by == work.id else s for s in world.made.slices)
     return world.have(nodes=tuple(nodes), slices=slices)
