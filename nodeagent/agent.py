@@ -52,7 +52,7 @@ class Agent:
         self.link = link
         self.enrolment = enrolment
         self.wish = Wish(state_dir / "wish.json")
-        self.telemetry = Telemetry()
+        self.telemetry = Telemetry(state_dir / "samples")
         self.limits = Limits()
         self.logs = Logs(runner, link)
         self.executor = Executor(driver, runner, {})
@@ -103,6 +103,7 @@ class Agent:
 
     async def close(self) -> None:
         """Let go of everything; workloads go on."""
+        self.telemetry.close()
         self.runner.close()
         await self.link.close()
 
@@ -350,8 +351,9 @@ class Agent:
         usage = self.telemetry.usage(records)
         reserved = self.runner.reserved()
         loads = telemetry.loads(records, usage, reserved)
-        self.telemetry.take(await self.driver.sample(clock.wall(), loads))
-        warnings, stops = self.limits.look(telemetry.uses(records, usage, reserved))
+        readings = await self.driver.sample(clock.wall(), loads)
+        self.telemetry.take(readings)
+        warnings, stops = self.limits.look(telemetry.uses(records, usage, reserved, readings))
         for record in records:
             record.warning = warnings.get(record.attempt, "")
         for attempt, reason in stops.items():

@@ -1,23 +1,22 @@
-"""Readings every two seconds, rows of ten; batches wait in memory while the portal is away."""
+"""Readings every two seconds, rows of ten; batches wait while the portal is away."""
 
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from nodeagent import clock, processes
+from nodeagent.backlog import Backlog
 from nodeagent.drivers.base import Load
 from nodeagent.limits import Use
 from nodeagent.protocol.samples import Reading, SampleBatch
+from nodeagent.protocol.vocabulary import Fidelity
 from nodeagent.records import Record
 
 READ_EVERY_S = 2.0
 ROW_S = 10.0
-KEPT_BATCHES = 360
-"""An hour of rows; older ones are dropped first, since the newest tell most."""
-
 MEANS = (
     *("util_mean", "sm_mean", "occupancy_mean", "memory_mib_mean", "bandwidth_mean"),
     *("pcie_mib_s", "nvlink_mib_s", "power_w_mean", "cpu_milli_mean", "ram_mib_mean"),
@@ -31,6 +30,25 @@ TOPS = {
     "temperature_c_max": "temperature_c_max",
 }
 MIB = 1024 * 1024
+SENSIBLE = {
+    **dict.fromkeys(("util_mean", "sm_mean", "occupancy_mean", "bandwidth_mean"), (0.0, 100.5)),
+    **dict.fromkeys(("encoder_mean", "decoder_mean"), (0.0, 100.5)),
+    "memory_mib_mean": (0.0, 4.0 * 1024 * 1024),
+    "power_w_mean": (0.0, 5000.0),
+    "temperature_c_max": (-50.0, 200.0),
+    **dict.fromkeys(("pcie_mib_s", "nvlink_mib_s"), (0.0, 1e7)),
+}
+"""What a card can show at all, in the units of a reading. Anything else is unknown."""
+
+
+def sensible(reading: Reading) -> Reading:
+    """The reading without values that cannot be: they come from dead counters and blanks."""
+    wrong = {
+        name: None
+        for name, (low, high) in SENSIBLE.items()
+        if (value := getattr(reading, name)) is not None and not low <= value <= high
+    }
+    return replace(reading, **wrong) if wrong else reading
 
 
 def row(readings: list[Reading]) -> Reading:
@@ -76,15 +94,23 @@ def loads(
 
 
 def uses(
-    records: Iterable[Record], usage: dict[str, Usage], reserved: dict[str, int | None]
+    records: Iterable[Record],
+    usage: dict[str, Usage],
+    reserved: dict[str, int | None],
+    readings: Iterable[Reading] = (),
 ) -> list[Use]:
-    """The same beside what each attempt may use, for the limits."""
+    """The same beside what each attempt may use, for the limits.
+
+    Card memory is what was measured over all its processes and slices; only where that is not
+    known it is what the job itself says.
+    """
+    measured = _measured(readings)
     return [
         Use(
             r.attempt,
             usage[r.attempt].ram_mib,
             r.memory_mib,
-            reserved.get(r.attempt),
+            measured.get(r.attempt, reserved.get(r.attempt)),
             r.card_mib,
         )
         for r in records
@@ -92,18 +118,30 @@ def uses(
     ]
 
 
+def _measured(readings: Iterable[Reading]) -> dict[str, float]:
+    """Card memory of each attempt in MiB; absent as soon as one of its slices does not tell."""
+    sums: dict[str, float | None] = {}
+    for one in readings:
+        if one.slice is None or one.attempt is None or one.fidelity != Fidelity.MEASURED:
+            continue
+        before = sums.get(one.attempt, 0.0)
+        known = before is not None and one.memory_mib_mean is not None
+        sums[one.attempt] = (before or 0.0) + (one.memory_mib_mean or 0.0) if known else None
+    return {attempt: size for attempt, size in sums.items() if size is not None}
+
+
 class Telemetry:
     """Collects readings of one node into numbered batches."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self._readings: dict[tuple[str, str | None, str | None], list[Reading]] = {}
-        self._batches: deque[SampleBatch] = deque(maxlen=KEPT_BATCHES)
+        self._backlog = Backlog(folder)
         self._sequence = 0
         self._cpu: dict[str, tuple[float, int]] = {}
 
     def take(self, readings: Iterable[Reading]) -> None:
         """Add one look at the cards."""
-        for reading in readings:
+        for reading in map(sensible, readings):
             key = (reading.card, reading.slice, reading.attempt)
             self._readings.setdefault(key, []).append(reading)
 
@@ -111,8 +149,9 @@ class Telemetry:
         """Turn the readings since the last time into one batch, even an empty one."""
         rows = tuple(row(readings) for readings in self._readings.values())
         self._readings.clear()
-        self._sequence += 1
-        self._batches.append(
+        # Grows over restarts of the agent too: a number that was seen is not taken again.
+        self._sequence = max(self._sequence + 1, int(clock.boottime() * 1000))
+        self._backlog.put(
             SampleBatch(
                 boot_id=boot_id, sequence=self._sequence, sent_at=clock.wall(), readings=rows
             )
@@ -120,12 +159,15 @@ class Telemetry:
 
     def oldest(self) -> SampleBatch | None:
         """The batch that is next to be handed in."""
-        return self._batches[0] if self._batches else None
+        return self._backlog.oldest()
 
     def handed_in(self, batch: SampleBatch) -> None:
         """The portal has it."""
-        if self._batches and self._batches[0] is batch:
-            self._batches.popleft()
+        self._backlog.taken(batch)
+
+    def close(self) -> None:
+        """Keep what was not handed in for the next agent."""
+        self._backlog.save()
 
     def usage(self, records: Iterable[Record]) -> dict[str, Usage]:
         """What the process tree of each running attempt uses of the host."""

@@ -1,9 +1,12 @@
 """Readings to rows, rows to batches."""
 
+from pathlib import Path
+
 from nodeagent.limits import LOOKS, Limits, Use
 from nodeagent.protocol.samples import Reading
 from nodeagent.protocol.vocabulary import ExitReason
-from nodeagent.telemetry import KEPT_BATCHES, Telemetry, row
+from nodeagent.records import Record
+from nodeagent.telemetry import Telemetry, Usage, row, uses
 
 
 def reading(**values):
@@ -36,13 +39,28 @@ def test_card_slice_and_attempt_each_have_a_row():
     ]
 
 
-def test_batches_wait_in_order_and_the_oldest_go_first_when_there_are_too_many():
-    telemetry = Telemetry()
-    for _ in range(KEPT_BATCHES + 5):
+def test_batches_wait_in_order_and_a_number_is_never_used_twice_over_restarts():
+    telemetry, later = Telemetry(), Telemetry()
+    for _ in range(3):
         telemetry.pack("boot")
-    assert telemetry.oldest().sequence == 6
-    telemetry.handed_in(telemetry.oldest())
-    assert telemetry.oldest().sequence == 7
+    numbers = []
+    while (batch := telemetry.oldest()) is not None:
+        numbers.append(batch.sequence)
+        telemetry.handed_in(batch)
+    assert numbers == sorted(set(numbers)) and len(numbers) == 3
+    later.pack("boot")
+    assert later.oldest().sequence >= numbers[0]
+
+
+def test_card_memory_is_summed_over_slices_and_what_is_measured_wins():
+    record = Record("at-1", Path("/"), card_mib=1000)
+    usage, said = {"at-1": Usage(None, 5.0)}, {"at-1": 300}
+    two = [reading(slice=s, attempt="at-1", memory_mib_mean=400.0) for s in ("a", "b")]
+    assert uses([record], usage, said, two)[0].card_mib == 800.0
+    assert (
+        uses([record], usage, said, [*two, reading(slice="c", attempt="at-1")])[0].card_mib == 300
+    )
+    assert uses([record], usage, said, [reading(memory_mib_mean=9.0)])[0].card_mib == 300
 
 
 def use(host=None, card=None):
@@ -75,3 +93,17 @@ def test_no_limit_and_no_knowledge_stop_nobody():
     limits = Limits()
     for _ in range(LOOKS + 1):
         assert limits.look([Use("at-1", 9e9, 0, None, 1)]) == ({}, {})
+
+
+def test_values_that_cannot_be_are_unknown():
+    telemetry = Telemetry()
+    telemetry.take(
+        [
+            reading(util_mean=255.0, sm_mean=-1.0, memory_mib_mean=2.0**60, power_w_mean=80.0),
+            reading(util_mean=float("nan"), temperature_c_max=65535.0, power_w_mean=100.0),
+        ]
+    )
+    telemetry.pack("boot")
+    (made,) = telemetry.oldest().readings
+    assert made.util_mean is made.sm_mean is made.memory_mib_mean is None
+    assert (made.temperature_c_max, made.power_w_mean) == (None, 90.0)

@@ -4,8 +4,11 @@ import asyncio
 import uuid
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from nodeagent import clock, disk
-from nodeagent.drivers.base import Busy, Load, Lost, Refused
+from nodeagent.drivers.base import Busy, DriverError, Load, Lost, Refused
+from nodeagent.drivers.errors import CardErrors
 from nodeagent.drivers.simulated import layout, meters
 from nodeagent.drivers.simulated.faults import Faults
 from nodeagent.drivers.simulated.fleet import SimulatedNode
@@ -18,6 +21,9 @@ from nodeagent.protocol.vocabulary import Mode, SliceFound, Vendor
 GONE = frozenset({"lost", "reset_needed"})
 """Health words under which a card answers no command."""
 
+
+LOOK_S = 2.0
+"""A card that has not answered by then is passed over, as a real one is."""
 
 CUT = frozenset({Mode.MIG, Mode.VNPU, Mode.AMD_PARTITION, Mode.VGPU})
 """Modes in which making or removing a slice works on the card itself."""
@@ -37,12 +43,16 @@ class SimulatedDriver:
         self._modes: dict[str, Mode] = {}
         self._slices: dict[str, FoundSlice] = {}
         self._compute: dict[str, int] = {}
+        self._errors = CardErrors(state_dir / "errors.json")
+        self._told: dict[str, list[int]] = {}
 
     async def open(self) -> None:
         """Read the state of the last run; slices of another boot are gone."""
         state = disk.read_json(self._file) or {}
         self._modes = {card.uuid: card.modes[0] for card in self.node.cards}
         self._modes |= {k: Mode(v) for k, v in state.get("modes", {}).items() if k in self.cards}
+        self._errors.open(self.boot_id())
+        self._told = {uuid_: list(numbers) for uuid_, numbers in state.get("xids", {}).items()}
         if state.get("boot") != self.boot_id():
             self._restart()
             return
@@ -73,8 +83,10 @@ class SimulatedDriver:
         )
 
     async def inventory(self) -> tuple[Card, ...]:
-        """The cards of the fleet file."""
-        return self.node.cards
+        """The cards of the fleet file; a script may number them anew, as a bus does."""
+        by = self.faults.now().shuffle % max(len(self.node.cards), 1)
+        turned = (*self.node.cards[by:], *self.node.cards[:by])
+        return tuple(replace(card, index=place) for place, card in enumerate(turned))
 
     async def modes(self) -> dict[str, Mode]:
         """Modes of the cards that answer; a script that reboots the node is noticed here."""
@@ -170,33 +182,79 @@ class SimulatedDriver:
 
     async def health(self) -> tuple[CardHealth, ...]:
         """What the script says of each card; healthy when it says nothing."""
-        return tuple(self._health(card) for card in self.node.cards)
+        self._hear()
+        if not self.faults.now().hinders("health"):
+            return self._errors.told([self._said(card) for card in self.node.cards])
+        rows = await asyncio.gather(*(self._health(card) for card in self.node.cards))
+        return self._errors.told(rows)
 
     async def sample(self, at: float, loads: tuple[Load, ...]) -> tuple[Reading, ...]:
         """Meters drawn from what the processes really do."""
+        if not self.faults.now().hinders("sample"):
+            quick = [self._rows(at, card, loads) for card in self.node.cards]
+            return tuple(row for of_card in quick for row in of_card)
+        rows = await asyncio.gather(*(self._sample(at, card, loads) for card in self.node.cards))
+        return tuple(row for of_card in rows for row in of_card)
+
+    async def _sample(self, at: float, card: Card, loads: tuple[Load, ...]) -> list[Reading]:
+        try:
+            async with asyncio.timeout(LOOK_S):
+                rubbish = await self.faults.strike("sample", card.uuid, card.index)
+        except (TimeoutError, DriverError):
+            return []
+        rows = self._rows(at, card, loads)
+        return [meters.rubbish(row) for row in rows] if rubbish else rows
+
+    def _rows(self, at: float, card: Card, loads: tuple[Load, ...]) -> list[Reading]:
         script = self.faults.now()
-        readings: list[Reading] = []
+        said = script.of_card(card.uuid, card.index)
+        if said.get("health") in GONE:
+            return []
+        rows = meters.read(at, card, self._on(card.uuid), self._compute, loads, said)
+        if script.slices:
+            rows = [meters.scripted(row, script.of_slice(row.slice or "")) for row in rows]
+        counts = next(row for row in rows if row.slice is None)
+        self._errors.counted(card.uuid, counts.ecc_corrected, counts.ecc_uncorrected)
+        return rows
+
+    def _hear(self) -> None:
+        """XIDs that the script has added to a card's list happen now, each once."""
+        script = self.faults.now()
+        heard = False
         for card in self.node.cards:
-            said = script.of_card(card.uuid, card.index)
-            if said.get("health") in GONE:
-                continue
-            slices = self._on(card.uuid)
-            readings += meters.read(at, card, slices, self._compute, loads, said)
-        return tuple(readings)
+            said = script.of_card(card.uuid, card.index).get("xids", ())
+            numbers = [int(number) for number in said]
+            for number in numbers[len(self._told.get(card.uuid, ())) :]:
+                self._errors.saw(card.uuid, number)
+            heard |= numbers != self._told.get(card.uuid, [])
+            self._told[card.uuid] = numbers
+        if heard:
+            self._save()
 
     async def _cut(self, mode: Mode, delay_s: float) -> None:
         """Cutting takes time; whole cards and soft shares are only written down."""
         if mode in CUT:
             await asyncio.sleep(delay_s)
 
-    def _health(self, card: Card) -> CardHealth:
+    async def _health(self, card: Card) -> CardHealth:
+        try:
+            async with asyncio.timeout(LOOK_S):
+                await self.faults.strike("health", card.uuid, card.index)
+        except TimeoutError:
+            why = f"no answer within {LOOK_S:g} s"
+            return CardHealth(uuid=card.uuid, health="silent", reason=why)
+        except DriverError as failure:
+            word = "lost" if isinstance(failure, Lost) else "partial"
+            return CardHealth(uuid=card.uuid, health=word, reason=str(failure))
+        return self._said(card)
+
+    def _said(self, card: Card) -> CardHealth:
         said = self.faults.now().of_card(card.uuid, card.index)
         return CardHealth(
             uuid=card.uuid,
             health=str(said.get("health", "ok")),
             reason=str(said.get("reason", "")),
             foreign=tuple(str(name) for name in said.get("foreign", ())),
-            xids=tuple(int(number) for number in said.get("xids", ())),
         )
 
     def _word(self, card: str) -> str:
@@ -217,6 +275,7 @@ class SimulatedDriver:
         """A boot: no slice survives it; MIG mode survives only where entering it needs a reset."""
         self._slices.clear()
         self._compute.clear()
+        self._errors.rebooted(self.boot_id())
         for uuid_, mode in self._modes.items():
             card = self.cards[uuid_]
             if not layout.geometry_of(card, mode).reset_to_enter:
@@ -228,7 +287,12 @@ class SimulatedDriver:
             {f: getattr(s, f) for f in s.__struct_fields__} | {"compute_milli": self._compute[uid]}
             for uid, s in self._slices.items()
         ]
-        state = {"boot": self.boot_id(), "modes": self._modes, "slices": slices}
+        state = {
+            "boot": self.boot_id(),
+            "modes": self._modes,
+            "slices": slices,
+            "xids": self._told,
+        }
         disk.write_json(self._file, state)
 
 

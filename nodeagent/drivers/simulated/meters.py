@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from nodeagent.drivers.base import Load
 from nodeagent.protocol.inventory import Card
 from nodeagent.protocol.report import FoundSlice
@@ -46,6 +48,31 @@ def read(
         rows.append(_slice_row(at, card, found, load, sm, memory))
     rows.append(_card_row(at, card, slices, sm_total, memory_total, said))
     return rows
+
+
+def scripted(row: Reading, said: dict[str, Any]) -> Reading:
+    """A slice's row with the processes that the script puts there: their memory is summed."""
+    sizes = said.get("processes_mib")
+    changes: dict[str, Any] = {}
+    if sizes is not None:
+        total = float(sum(float(size) for size in sizes))
+        changes = {"memory_mib_mean": total, "fidelity": Fidelity.MEASURED}
+    for name, key in (("util_mean", "util"), ("sm_mean", "sm")):
+        if key in said:
+            changes[name] = said[key]
+    return replace(row, **changes) if changes else row
+
+
+def rubbish(row: Reading) -> Reading:
+    """What dead counters have been seen to show."""
+    return replace(
+        row,
+        util_mean=65535.0,
+        sm_mean=-1.0,
+        memory_mib_mean=float(2**60),
+        power_w_mean=1e9,
+        temperature_c_max=32767.0,
+    )
 
 
 def _used(most: float, found: FoundSlice, load: Load | None) -> tuple[float, float]:
