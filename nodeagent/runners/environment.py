@@ -26,6 +26,20 @@ RESERVED = frozenset(name for names in VISIBLE.values() for name in names)
 """Set by the agent alone: a job's own value for one of these is dropped."""
 
 
+TOLD = frozenset(
+    {
+        "GPUPOOL_NODE",
+        "GPUPOOL_PROJECT",
+        "GPUPOOL_ATTEMPT_NUMBER",
+        "GPUPOOL_CARD_MEMORY_MIB",
+        "GPUPOOL_ARRAY",
+        "GPUPOOL_ARRAY_INDEX",
+        "GPUPOOL_ARRAY_COUNT",
+    }
+)
+"""What only the portal knows of a job. All other names with our prefix are the agent's own."""
+
+
 def environment(
     work: WantedWork,
     slices: tuple[FoundSlice, ...],
@@ -38,7 +52,7 @@ def environment(
     own = {
         key: value
         for key, value in work.env.items()
-        if key and "=" not in key and key not in RESERVED and not key.startswith("GPUPOOL_")
+        if key and "=" not in key and key not in RESERVED and _may_be_told(key)
     }
     base = {
         "PATH": f"{PLAIN_PATH}:{tools}",
@@ -50,6 +64,10 @@ def environment(
         "PYTHONUNBUFFERED": "1",
     }
     return base | own | _pool(work, slices, folder) | _devices(slices, vendor)
+
+
+def _may_be_told(name: str) -> bool:
+    return not name.startswith("GPUPOOL_") or name in TOLD
 
 
 def _pool(work: WantedWork, slices: tuple[FoundSlice, ...], folder: Path) -> dict[str, str]:
