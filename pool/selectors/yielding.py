@@ -52,7 +52,7 @@ def resumes(*, attempts: Iterable[Attempt]) -> dict[int, tuple[int, str]]:
     found = rows.order_by("workload", "number").values_list(
         "workload", "checkpoint_step", "checkpoint_path"
     )
-    return {work: (step, path) for work, step, path in found}
+    return {work: (step, path) for work, step, path in found if step is not None}
 
 
 def order_list(*, workload: Workload, most: int = 20) -> Sequence[YieldOrder]:

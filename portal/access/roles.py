@@ -12,6 +12,8 @@ class Verb(StrEnum):
     WORK_SUBMIT = "work.submit"
     WORK_STOP = "work.stop"
     WORK_STOP_ANY = "work.stop_any"
+    WORK_PREEMPT = "work.preempt"
+    CRITICAL_GRANT = "critical.grant"
     WORK_RANK = "work.rank"
     QUEUE_STEER = "queue.steer"
     REQUEST_MAKE = "request.make"

@@ -1,8 +1,8 @@
 """Critical work: granted to an organization by the month, in card-hours; refused when spent."""
 
-from datetime import date, datetime
+from datetime import date
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from pool.clock import now
@@ -11,32 +11,10 @@ from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models.tenants import Organization, Project
 from pool.models.yielding import CriticalBudget
+from pool.selectors.critical import critical_promised_s, critical_used_s
 
 MOST_CARD_SECONDS = 10_000_000 * 3600
 MICRO = 1_000_000
-
-_SPENT = """
-SELECT coalesce(sum(h.equivalents_micro / 1e6 * extract(epoch FROM
-    upper(h.held * tstzrange(%(since)s, %(until)s))
-    - lower(h.held * tstzrange(%(since)s, %(until)s)))), 0)::float8
-FROM pool_hold h
-JOIN pool_placement p ON p.id = h.placement_id
-JOIN pool_attempt a ON a.id = p.attempt_id
-JOIN pool_workload w ON w.id = a.workload_id
-JOIN pool_project j ON j.id = w.project_id
-WHERE j.organization_id = %(organization)s AND w.priority = 'critical'
-  AND h.slice_id IS NOT NULL AND h.held && tstzrange(%(since)s, %(until)s)
-"""
-
-_PROMISED = """
-SELECT coalesce(sum(w.asked_micro / 1e6 * greatest(0, w.expected_seconds - coalesce(
-    extract(epoch FROM %(at)s - a.started_at), 0))), 0)::float8
-FROM pool_workload w
-JOIN pool_project j ON j.id = w.project_id
-LEFT JOIN pool_attempt a ON a.workload_id = w.id AND a.state = 'open'
-WHERE j.organization_id = %(organization)s AND w.priority = 'critical'
-  AND w.array_size IS NULL AND w.ended_at IS NULL
-"""
 
 
 @transaction.atomic
@@ -103,28 +81,3 @@ def critical_spend(*, project: Project, card_micro: int, seconds: int) -> None:
                 "asked": asked / 3600,
             }
         )
-
-
-def critical_used_s(*, organization_id: int, month: date) -> float:
-    """Card-seconds that critical work of the organization has held in the month."""
-    since = datetime(month.year, month.month, 1, tzinfo=now().tzinfo)
-    until = min(now(), _next(since))
-    if until <= since:
-        return 0.0
-    span: dict[str, int | datetime] = {"since": since, "until": until}
-    return _number(_SPENT, {"organization": organization_id, **span})
-
-
-def critical_promised_s(*, organization_id: int) -> float:
-    """Card-seconds that critical work which runs or waits has declared and not yet used."""
-    return _number(_PROMISED, {"organization": organization_id, "at": now()})
-
-
-def _number(query: str, words: dict[str, int | datetime]) -> float:
-    with connection.cursor() as cursor:
-        cursor.execute(query, words)
-        return float(cursor.fetchone()[0])
-
-
-def _next(since: datetime) -> datetime:
-    return since.replace(year=since.year + since.month // 12, month=since.month % 12 + 1)

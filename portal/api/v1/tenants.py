@@ -9,11 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from pool.models import Organization, Project
+from pool.rules.workloads import LARGEST_MOST_LIVE
 from pool.selectors.tenants import organization_list, project_list
 from pool.services.queueing.steer import project_queue_hold, project_queue_release
 from pool.services.tenants import (
     organization_create,
     project_create,
+    project_most_live,
     project_resume,
     project_suspend,
 )
@@ -21,6 +23,9 @@ from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given, Nothing
 from portal.api.v1.references import organization_named
+from portal.api.v1.yielding.critical import TAKES as CRITICAL_TAKES
+from portal.api.v1.yielding.critical import CriticalVerbs
+from portal.api.v1.yielding.shapes import GrantOut
 
 
 class OrganizationOut(serializers.ModelSerializer[Organization]):
@@ -46,6 +51,7 @@ class ProjectOut(serializers.ModelSerializer[Project]):
             "cost_centre",
             "suspended",
             "suspended_reason",
+            "most_live",
             "queue_held",
             "queue_held_reason",
             "example",
@@ -77,6 +83,12 @@ class SuspendIn(Given):
     reason = serializers.CharField(max_length=200)
 
 
+class ProjectChangedIn(Given):
+    """How many live workloads each member may have; pieces of arrays count one by one."""
+
+    most_live = serializers.IntegerField(min_value=1, max_value=LARGEST_MOST_LIVE)
+
+
 class SlugFilters(Filters):
     """By name in addresses."""
 
@@ -89,14 +101,14 @@ class ProjectFilters(SlugFilters):
     organization = serializers.SlugField(max_length=63, required=False)
 
 
-class OrganizationDoor(Listed):
+class OrganizationDoor(CriticalVerbs):
     """Organizations that the caller belongs to; a platform admin makes new ones."""
 
     serializer_class = OrganizationOut
     filters = SlugFilters
     queryset = Organization.objects.none()
-    takes = {"create": OrganizationIn}
-    gives = {"create": (201, OrganizationOut)}
+    takes = {"create": OrganizationIn, **CRITICAL_TAKES}
+    gives = {"create": (201, OrganizationOut), "critical_grant": (201, GrantOut)}
 
     def rows(self) -> QuerySet[Organization]:
         """The caller's own."""
@@ -116,6 +128,7 @@ class ProjectDoor(Listed):
     queryset = Project.objects.none()
     takes = {
         "create": ProjectIn,
+        "partial_update": ProjectChangedIn,
         "suspend": SuspendIn,
         "resume": Nothing,
         "hold": SuspendIn,
@@ -139,6 +152,11 @@ class ProjectDoor(Listed):
         organization = organization_named(self.standing, given.pop("organization"))
         self.allow(Verb.PROJECT_MANAGE, organization)
         return self.said(project_create(organization=organization, actor=self.actor, **given))
+
+    def partial_update(self, request: Request, uid: str) -> Response:
+        """Set how long the queue of each member may be."""
+        project = self._managed()
+        return self.said(project_most_live(project=project, actor=self.actor, **self.taken()))
 
     @action(detail=True, methods=["post"])
     def suspend(self, request: Request, uid: str) -> Response:

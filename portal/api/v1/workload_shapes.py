@@ -16,6 +16,7 @@ from portal.api.door import UID
 from portal.api.fields import Filters, FreeJSON, Given, PlainMap
 from portal.api.v1.attempts import AttemptOut
 from portal.api.v1.series_shapes import AfterIn, AfterOut, ArrayIn, ArrayOut, array_said
+from portal.api.v1.yielding.shapes import OrderOut
 
 MOST_SECONDS = 366 * 86_400
 MOST_FILES_BYTES = 1024 * 1024
@@ -172,6 +173,13 @@ class WorkloadOut(WorkloadRow):
     after = AfterOut(many=True, source="waited_for")
     attempts = AttemptOut(many=True, source="runs")
     cost = CostOut()
+    orders = OrderOut(many=True, source="told")
+    loss_card_seconds = serializers.FloatField(
+        allow_null=True, help_text="Card-seconds that leaving now would throw away."
+    )
+    room_until = serializers.DateTimeField(
+        allow_null=True, help_text="Until when room is kept for it while others leave."
+    )
 
     class Meta(WorkloadRow.Meta):
         fields = [
@@ -190,6 +198,9 @@ class WorkloadOut(WorkloadRow):
             "after",
             "attempts",
             "cost",
+            "orders",
+            "loss_card_seconds",
+            "room_until",
         ]
 
 

@@ -50,6 +50,9 @@ from portal.api.v1.workload_shapes import (
     WorkloadOut,
     WorkloadRow,
 )
+from portal.api.v1.yielding.shapes import OrderOut
+from portal.api.v1.yielding.verbs import TAKES as YIELD_TAKES
+from portal.api.v1.yielding.verbs import YieldVerbs
 from portal.explained import AskedTooOften, explained
 
 HEAVY = tuple(
@@ -57,7 +60,7 @@ HEAVY = tuple(
 )
 
 
-class WorkloadDoor(SeriesVerbs):
+class WorkloadDoor(YieldVerbs, SeriesVerbs):
     """Submit work, watch it, stop it."""
 
     serializer_class = WorkloadOut
@@ -76,6 +79,7 @@ class WorkloadDoor(SeriesVerbs):
         "explain": Nothing,
         "change": ChangeIn,
         "rank": RankIn,
+        **YIELD_TAKES,
     }
     gives = {
         "list": (200, WorkloadRow),
@@ -92,6 +96,9 @@ class WorkloadDoor(SeriesVerbs):
         "explain": (200, ExplanationOut),
         "change": (200, WorkloadRow),
         "rank": (200, WorkloadRow),
+        "preempt": (202, OrderOut),
+        "prove_preemption": (202, OrderOut),
+        "declare": (200, WorkloadRow),
     }
 
     def rows(self) -> QuerySet[Workload]:
@@ -158,7 +165,7 @@ class WorkloadDoor(SeriesVerbs):
             row.command, row.env, row.files = row.parent.command, row.parent.env, row.parent.files
         row.cost = workload_cost(workload=row)
         row.runs = list(attempt_list(workload=row))
-        return self.said(row)
+        return self.said(self.giving_way(row))
 
     def destroy(self, request: Request, uid: str) -> Response:
         """The same as `cancel`."""

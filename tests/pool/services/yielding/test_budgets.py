@@ -7,12 +7,9 @@ import pytest
 from pool.clock import now
 from pool.errors import Invalid
 from pool.models import Event, Workload
+from pool.selectors.critical import critical_promised_s, critical_used_s
 from pool.services.workloads import workload_submit
-from pool.services.yielding.budgets import (
-    critical_budget_set,
-    critical_promised_s,
-    critical_used_s,
-)
+from pool.services.yielding.budgets import critical_budget_set
 from tests.factories import World, allowance, by
 
 pytestmark = pytest.mark.django_db
