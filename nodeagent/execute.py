@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
-from nodeagent import clock
+from nodeagent import clock, preflight
 from nodeagent.drivers.base import Busy, Driver, DriverError
 from nodeagent.giveway.keeper import LAST_GRACE_S
 from nodeagent.protocol.desired import Desired, WantedSlice, WantedWork
@@ -176,11 +176,27 @@ class Executor:
         by_uid = {one.uid: one for one in found.slices}
         slices = tuple(by_uid[uid] for uid in work.slices)
         cards = [self.cards[one.card] for one in slices]
+        await self._preflight(step, work, slices, cards)
         vendor = cards[0].vendor if cards else Vendor.OTHER
         numa = tuple(sorted({card.numa for card in cards if card.numa is not None}))
         devices = await self.driver.device_nodes(slices)
-        order = Order(work, slices, vendor, self.fence_s, self.lease_at, devices, numa)
+        told: dict[str, str] = {}
+        for uid in work.slices:
+            told |= self.driver.environment(uid)
+        order = Order(work, slices, vendor, self.fence_s, self.lease_at, devices, numa, told)
         await self.runner.start(order)
+
+    async def _preflight(
+        self, step: Step, work: WantedWork, slices: tuple[FoundSlice, ...], cards: list[Card]
+    ) -> None:
+        """Put the start off while its card is not free; give it up when that does not end."""
+        never = preflight.unfit(work, cards)
+        why = never or await preflight.not_free(self.driver, slices, cards)
+        if why and (never or self._tries.get(step, 0) >= len(RETRY_S)):
+            self.runner.refuse(work, why)
+            raise StartFailed(why)
+        if why:
+            raise Busy(why)
 
     async def _stop(self, step: Step, wish: Desired, found: Found) -> None:
         work = _work(wish, step.target)

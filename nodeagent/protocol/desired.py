@@ -77,6 +77,7 @@ class WantedWork(Struct, frozen=True, kw_only=True):
     stop_reason: str = ""
     runner: str = "process"
     image: str = ""
+    min_driver: str = ""
     notice: Notice | None = None
     draining: bool = False
     resume_step: int | None = None

@@ -1,7 +1,7 @@
 """What every runner must do: each verb is safe to repeat; an attempt runs at most once, ever."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from nodeagent.giveway.keeper import GiveWay
@@ -29,6 +29,8 @@ class Order:
     """Files under /dev that its slices are reached through."""
     numa: tuple[int, ...] = ()
     """The NUMA nodes beside its cards, where the node knows them."""
+    told: dict[str, str] = field(default_factory=dict)
+    """What its slices' driver wants in its environment: it wins over the job's own."""
 
 
 class Runner(Protocol):

@@ -6,7 +6,7 @@ from pathlib import Path
 from nodeagent.giveway import contract
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.report import FoundSlice
-from nodeagent.protocol.vocabulary import Mode, Vendor
+from nodeagent.protocol.vocabulary import Vendor
 from nodeagent.runners.accounts import Account
 
 PLAIN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -92,8 +92,6 @@ def _devices(slices: tuple[FoundSlice, ...], vendor: Vendor) -> dict[str, str]:
     names = ",".join(found.device for found in slices)
     given = dict.fromkeys(VISIBLE[vendor], names) if slices else {}
     hidden = {name: "" for name in RESERVED if name not in given and not name.startswith("NVIDIA")}
-    if any(found.mode == Mode.MPS for found in slices):
-        given["CUDA_MPS_PINNED_DEVICE_MEM_LIMIT"] = f"0={slices[0].memory_mib}M"
     return {**hidden, **given}
 
 

@@ -51,6 +51,7 @@ class Setting:
         if work.disk_mib:
             limits["RLIMIT_FSIZE"] = work.disk_mib * MIB
         env = environment(work, order.slices, order.vendor, account, home, self.tools)
+        env |= order.told
         return {
             "folder": str(record.folder),
             "staged": str(staged),
