@@ -10,7 +10,7 @@ from pool.events import Actor
 from pool.models.requests import Request
 from pool.models.users import User
 from pool.selectors.together import requests_check_together
-from pool.services.decisions import request_approve
+from pool.services.decisions import request_approve, request_undo
 from pool.services.requests import request_locked
 
 MOST = 50
@@ -50,3 +50,15 @@ def requests_approve(
         )
         for one in locked
     ]
+
+
+@transaction.atomic
+def requests_undo(*, requests: Sequence[Request], user: User, actor: Actor) -> list[Request]:
+    """Take one yes to several requests back before it takes effect: from all of them, or none.
+
+    Raises:
+        Stale: one of them has taken effect, or was decided otherwise meanwhile.
+        Forbidden: somebody else said yes to one.
+    """
+    ordered = sorted(requests, key=lambda one: one.pk)
+    return [request_undo(request=one, user=user, actor=actor) for one in ordered]

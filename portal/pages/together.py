@@ -7,13 +7,13 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django_htmx.http import trigger_client_event
 
-from pool.errors import Invalid, PoolError
+from pool.errors import Invalid, PoolError, Stale
 from pool.events import Actor
 from pool.models.requests import Request
 from pool.selectors.requests import approval_list
 from pool.selectors.together import requests_check_together
 from pool.services.decisions import UNDO_SECONDS
-from pool.services.together import MOST, requests_approve
+from pool.services.together import MOST, requests_approve, requests_undo
 from portal.access.guards import anywhere
 from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless, toast
@@ -45,9 +45,29 @@ def index(request: HtmxRequest) -> HttpResponse:
         context = _context(_picked(request, list(revisions))) | {"refused": said}
         response = render(request, PART if request.htmx else WHOLE, context, status=409)
         return trigger_client_event(response, "approvals-changed")
-    context = {"done": _picked(request, list(revisions))}
-    response = fragment(request, WHOLE, PART, context)
-    response = toast(response, "success", _("Approved together; open one to undo it."))
+    done = _picked(request, list(revisions))
+    pending = [one.pending_until for one in done if one.pending_until]
+    context = {"done": done, "until": max(pending, default=None)}
+    response = toast(fragment(request, WHOLE, PART, context), "success", _("Approved together."))
+    return trigger_client_event(response, "approvals-changed")
+
+
+@page("POST")
+def undo(request: HtmxRequest) -> HttpResponse:
+    """Take the one yes back from all of them, while it has not taken effect."""
+    refuse_unless(anywhere(request.standing, Verb.REQUEST_DECIDE))
+    uids = request.POST.getlist("pick")
+    picked = _picked(request, uids)
+    try:
+        if len(picked) != len(set(uids)):
+            raise Stale
+        requests_undo(requests=picked, user=request.user, actor=Actor.of(request.user))
+    except PoolError as error:
+        context = _context(_picked(request, uids)) | {"refused": str(error)}
+        response = render(request, PART if request.htmx else WHOLE, context, status=409)
+        return trigger_client_event(response, "approvals-changed")
+    response = fragment(request, WHOLE, PART, _context(_picked(request, uids)))
+    response = toast(response, "info", _("Taken back. Nothing has changed."))
     return trigger_client_event(response, "approvals-changed")
 
 

@@ -214,7 +214,7 @@ UNITS = {
 KINDS = {
     "limit": gettext_lazy("at most at once"),
     "allowance": gettext_lazy("without asking"),
-    "entitlement": gettext_lazy("promised by leases"),
+    "entitlement": gettext_lazy("in leases and open requests"),
 }
 
 

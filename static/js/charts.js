@@ -93,7 +93,7 @@
     function draw(element) {
         const source = document.getElementById(element.dataset.source);
         const kind = kinds[element.dataset.chart];
-        if (!source || !kind || !window.echarts) {
+        if (!source || !kind || !window.echarts || !element.clientWidth) {
             return;
         }
         drawn.forEach(function (old, place) {
@@ -141,6 +141,7 @@
     document.addEventListener("DOMContentLoaded", drawAll);
     document.addEventListener("gpupool:theme", drawAll);
     document.addEventListener("htmx:afterSettle", drawAll);
+    document.addEventListener("toggle", drawAll, true);
     window.addEventListener("resize", function () {
         drawn.forEach(function (chart) {
             chart.resize();

@@ -8,7 +8,7 @@ from pool.errors import IllegalMove, NotYours
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.roles import Priority
-from pool.lifecycle.workloads import WAITING, WORKLOAD
+from pool.lifecycle.workloads import WAITING, WORKLOAD, WorkloadState
 from pool.models.installation import Installation
 from pool.models.tenants import Project
 from pool.models.workloads import Workload
@@ -26,7 +26,8 @@ LONGEST_TARGET_S = 30 * 86400
 def workload_rank(*, workload: Workload, priority: str, reason: str, actor: Actor) -> Workload:
     """Give work that waits another priority class; the same class again changes nothing.
 
-    Whether the caller may grant `critical` is the door's business.
+    The waiting pieces of an array follow it. Whether the caller may grant `critical` is the
+    door's business.
 
     Raises:
         Invalid: no such class, no reason, or one over 200 characters.
@@ -36,19 +37,23 @@ def workload_rank(*, workload: Workload, priority: str, reason: str, actor: Acto
     refuse(
         {
             "priority": None if priority in set(Priority) else known,
-            "reason": title_problem(reason, 200),
+            "reason": _reason_problem(reason),
         }
     )
     found = locked(Workload.objects.filter(pk=workload.pk).select_related("project"))
     if not found:
         raise NotYours
     row = found[0]
-    if row.state not in WAITING:
+    array = row.array_size is not None and row.state == WorkloadState.ACTIVE
+    if row.state not in WAITING and not array:
         raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=priority)
     if row.priority == priority:
         return row
     before, row.priority = row.priority, priority
     row.save(update_fields=["priority"])
+    if array:
+        waiting = Workload.objects.filter(parent=row, state__in=sorted(WAITING))
+        waiting.update(priority=priority)
     words: dict[str, Any] = {"before": before, "after": priority, "reason": reason.strip()}
     record(EventKind.WORKLOAD_RANKED, row, actor=actor, **words)
     round_wanted()
@@ -64,7 +69,7 @@ def project_queue_hold(*, project: Project, reason: str, actor: Actor) -> Projec
     Raises:
         Invalid: no reason, or one over 200 characters.
     """
-    refuse({"reason": title_problem(reason, 200)})
+    refuse({"reason": _reason_problem(reason)})
     row = _locked(project)
     if row.queue_held:
         return row
@@ -103,6 +108,13 @@ def wait_target_set(*, seconds: int, actor: Actor) -> int:
         row.save(update_fields=["wait_target_s"])
         record(EventKind.QUEUE_TARGET_CHANGED, row, actor=actor, before=before, after=seconds)
     return seconds
+
+
+def _reason_problem(reason: str) -> Problem | None:
+    """Those whom it touches read it, so there has to be one."""
+    if title_problem(reason, 200) is None:
+        return None
+    return Problem(_("Say why, in one line of at most %(most)s characters."), {"most": 200})
 
 
 def _locked(project: Project) -> Project:

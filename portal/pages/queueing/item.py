@@ -8,7 +8,8 @@ from django.utils.translation import gettext as _
 from django_htmx.http import trigger_client_event
 
 from pool.cycle.changing import change_apply
-from pool.errors import HelpsNoMore, PoolError, Stale
+from pool.cycle.outlook import outlooks
+from pool.errors import HelpsNoMore, Invalid, PoolError, Stale
 from pool.events import Actor
 from pool.lifecycle.roles import Priority
 from pool.lifecycle.workloads import WAITING
@@ -19,7 +20,7 @@ from pool.services.queueing.steer import workload_rank
 from pool.services.workloads import workload_hold, workload_release
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
-from portal.explained import AskedTooOften, explained
+from portal.explained import AskedTooOften, explained, looked
 from portal.pages.htmx import HtmxRequest, page, toast
 from portal.pages.queueing.listing import planned
 from portal.templatetags.waits import why_words
@@ -28,14 +29,21 @@ RANKS = [one.value for one in Priority if one is not Priority.CRITICAL]
 """Classes that may be given by hand; critical is granted with a budget."""
 
 HOLDS = {"hold": workload_hold, "release": workload_release}
-PART = "pages/queue/_item.html"
+PART, PANEL = "pages/queue/_item.html", "pages/queue/_panel.html"
 
 
 @page("GET")
 def item(request: HtmxRequest, uid: str) -> HttpResponse:
-    """Why it waits, worked out on the pool as it is, with what would start it now."""
+    """Why it waits, worked out on the pool as it is, with what would start it now.
+
+    On the page of the workload it is a card of its own, and nothing once it waits no more.
+    """
     work = _work(request, uid)
-    return render(request, PART, _context(request, work))
+    if request.GET.get("on") != "page":
+        return render(request, PART, _context(request, work))
+    if work.state not in WAITING:
+        return HttpResponse()
+    return render(request, PANEL, _context(request, work))
 
 
 @page("POST")
@@ -96,6 +104,8 @@ def refusal_words(refused: PoolError) -> str:
         return _("Not changed: it would now take the start of other work.")
     if isinstance(refused, Stale):
         return _("Not changed: it no longer waits, or starts by itself.")
+    if isinstance(refused, Invalid):
+        return " ".join(text for texts in refused.detail.values() for text in texts)
     return str(refused)
 
 
@@ -105,7 +115,9 @@ def _work(request: HtmxRequest, uid: str) -> Workload:
 
 def _context(request: HtmxRequest, work: Workload) -> dict[str, Any]:
     """The panel of one item; the plan is asked only for what waits in the queue."""
-    context: dict[str, Any] = {"workload": work, **_allowed(request.standing, work)}
+    on_page = f"/workloads/{work.uid}" in (request.htmx.current_url or "")
+    context: dict[str, Any] = {"workload": work, "bare": on_page}
+    context |= _allowed(request.standing, work)
     if work.state != "queued":
         return context
     try:
@@ -113,7 +125,19 @@ def _context(request: HtmxRequest, work: Workload) -> dict[str, Any]:
     except AskedTooOften as often:
         return context | {"waits": work.waits, "again_s": often.wait_s} | planned(work.waits)
     waits = told.waits or {}
-    return context | {"waits": waits, "changes": told.changes, "fresh": True} | planned(waits)
+    found = {"waits": waits, "changes": told.changes, **_frees(request.standing, work)}
+    return context | found | planned(waits)
+
+
+def _frees(standing: Standing, work: Workload) -> dict[str, Any]:
+    """What it waits for to end, where it holds a planned start; others' work has no name."""
+    head = next((one for one in outlooks(looked(), most=50) if one.workload == work.pk), None)
+    if head is None or head.frees is None:
+        return {}
+    return {
+        "waits_for": True,
+        "frees": workload_list(standing=standing).filter(pk=head.frees).first(),
+    }
 
 
 def _allowed(standing: Standing, work: Workload) -> dict[str, Any]:
@@ -129,7 +153,7 @@ def _refused(request: HtmxRequest, work: Workload, refused: PoolError) -> HttpRe
     """The panel again, as the pool is now, with what changed above it."""
     work.refresh_from_db()
     context = _context(request, work) | {"refused": refusal_words(refused)}
-    return render(request, PART, context, status=409)
+    return render(request, PART, context, status=409 if refused.status == 409 else 422)
 
 
 def _done(request: HtmxRequest, work: Workload, said: str) -> HttpResponse:

@@ -18,6 +18,7 @@ from pool.services.queueing.steer import (
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless
+from portal.pages.queueing.item import refusal_words
 
 WHOLE, PART = "pages/queue/waits.html", "pages/queue/_waits.html"
 ROUNDS = 12
@@ -57,10 +58,8 @@ def _tried(request: HtmxRequest, act: Any) -> HttpResponse:
     try:
         act()
     except PoolError as refused:
-        said = " ".join(text for texts in refused.detail.values() for text in texts)
-        context = _context(request) | {"refused": said}
-        part = PART if request.htmx else WHOLE
-        return render(request, part, context, status=refused.status)
+        context = _context(request) | {"refused": refusal_words(refused)}
+        return render(request, PART if request.htmx else WHOLE, context, status=422)
     return fragment(request, WHOLE, PART, _context(request))
 
 

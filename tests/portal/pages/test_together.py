@@ -34,6 +34,27 @@ def test_one_yes_decides_all_that_was_chosen_with_an_undo(visit, two):
     assert pending(*two) == [True, True]
 
 
+def test_one_undo_takes_the_whole_yes_back_and_nothing_once_it_has_taken_effect(visit, two):
+    lead, undo = visit("lead"), {"pick": [one.uid for one in two]}
+    shown = lead.send(PATH, read(*two), htmx=True).content.decode()
+    assert "Undo all" in shown and 'data-show="until"' in shown
+    shown = lead.send(f"{PATH}undo/", undo, htmx=True).content.decode()
+    assert "Approve 2 requests" in shown
+    assert pending(*two) == [False, False]
+    assert lead.send(f"{PATH}undo/", undo, htmx=True).status_code == 409
+    lead.send(PATH, read(two[0]), htmx=True)
+    assert lead.send(f"{PATH}undo/", undo, htmx=True).status_code == 409
+    assert pending(*two) == [True, False]
+
+
+def test_nobody_takes_anothers_yes_back(visit, world, two):
+    visit("lead").send(PATH, read(*two), htmx=True)
+    undo = {"pick": [one.uid for one in two]}
+    assert visit("org_admin").send(f"{PATH}undo/", undo, htmx=True).status_code == 409
+    assert visit("member").send(f"{PATH}undo/", undo, htmx=True).status_code == 403
+    assert pending(*two) == [True, True]
+
+
 def test_a_sum_over_a_limit_shows_no_button_and_is_refused_whole(visit, world, two):
     Quota.objects.filter(project=world.own.project, user=None).update(limit_value=1)
     lead = visit("lead")
