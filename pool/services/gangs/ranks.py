@@ -24,6 +24,7 @@ from pool.services.gangs.ends import (
 )
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
+from pool.services.yielding.settle import checkpoint_news, order_heard, order_news
 
 OVER = frozenset({WorkFound.EXITED, WorkFound.REFUSED})
 MOST_PORT = 65_535
@@ -46,7 +47,7 @@ def rank_take(*, rank: Rank, found: FoundWork, ours: Clock, actor: Actor) -> boo
     done = found.state in OVER and found.clean
     if rank.attempt.state == AttemptState.ENDED or rank.lost_at is not None:
         return done and _cleaned_late(rank)
-    if rank.clean_at is None and _differs(rank, found):
+    if rank.clean_at is None and _differs(rank, found, ours):
         _progress(rank, found, ours, actor)
     if done:
         gang_settle(attempt_id=rank.attempt_id, actor=actor)
@@ -64,7 +65,7 @@ def _cleaned_late(rank: Rank) -> bool:
     return True
 
 
-def _differs(rank: Rank, found: FoundWork) -> bool:
+def _differs(rank: Rank, found: FoundWork, ours: Clock) -> bool:
     """Whether a report says anything new of the rank or moves its workload on."""
     over = found.state in OVER
     workload = rank.attempt.workload
@@ -76,8 +77,14 @@ def _differs(rank: Rank, found: FoundWork) -> bool:
         or port
         or workload.state == WorkloadState.UNREACHABLE
         or bool(_grown(rank, found))
-        or bool(_checkpoint(rank.attempt, found))
+        or bool(_saved(rank.attempt, found, ours))
+        or order_news(attempt=rank.attempt, found=found)
     )
+
+
+def _saved(attempt: Attempt, found: FoundWork, ours: Clock) -> dict[str, Any]:
+    """The newest checkpoint that any of the ranks told of."""
+    return checkpoint_news(attempt=attempt, found=found, saved_at=ours(found.checkpoint_at))
 
 
 def _grown(rank: Rank, found: FoundWork) -> dict[str, Any]:
@@ -89,14 +96,6 @@ def _grown(rank: Rank, found: FoundWork) -> dict[str, Any]:
     return {k: v for k, v in seen.items() if v is not None and v != getattr(rank, k)}
 
 
-def _checkpoint(attempt: Attempt, found: FoundWork) -> dict[str, Any]:
-    """The newest checkpoint that any of the ranks told of."""
-    step = found.checkpoint_step
-    if step is None or (attempt.checkpoint_step is not None and step <= attempt.checkpoint_step):
-        return {}
-    return {"checkpoint_step": step, "checkpoint_path": found.checkpoint_path[:400]}
-
-
 @transaction.atomic
 def _progress(seen: Rank, found: FoundWork, ours: Clock, actor: Actor) -> None:
     workload, attempt, ranks = gang_locked(seen)
@@ -106,6 +105,15 @@ def _progress(seen: Rank, found: FoundWork, ours: Clock, actor: Actor) -> None:
     was_over = rank.ended_at is not None
     _write(rank, _values(rank, found, ours))
     _write(attempt, _of_all(attempt, ranks, found, ours))
+    order_heard(
+        workload=workload,
+        attempt=attempt,
+        found=found,
+        noticed_at=ours(found.noticed_at),
+        acked_at=ours(found.acked_at),
+        saved_at=ours(found.checkpoint_at),
+        actor=actor,
+    )
     if found.port and rank.rank == 0 and attempt.master_port is None:
         _write(attempt, {"master_port": min(max(found.port, 1), MOST_PORT)})
         _wake(ranks)
@@ -154,9 +162,7 @@ def _of_all(
     attempt: Attempt, ranks: Iterable[Rank], found: FoundWork, ours: Clock
 ) -> dict[str, Any]:
     """What the attempt's own row says of all ranks together."""
-    values = _checkpoint(attempt, found)
-    if values and found.checkpoint_at is not None:
-        values["checkpoint_at"] = ours(found.checkpoint_at)
+    values = _saved(attempt, found, ours)
     if attempt.accepted_at is None:
         values["accepted_at"] = now()
     starts = [one.started_at for one in ranks]
