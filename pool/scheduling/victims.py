@@ -84,11 +84,12 @@ def eligible(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Iterator[
         if run.partition not in work.partitions or run.protected_until_s > now:
             continue
         state = board.parts.get(run.partition)
-        back = owner and (state is None or state.lending) and _lends_to(work, run)
-        overrun = _overran(board, work, run)
-        if back or (
-            (state is None or state.preemption) and (overrun or _willing(board, work, run))
-        ):
+        free = state is None or state.preemption
+        kept = bool(work.kept) and _on(board, run, work.kept)
+        lends = owner and (state is None or state.lending)
+        back = _gives_back(work, run) if kept else lends and _lends_to(work, run)
+        overrun = (free or kept) and _overran(board, work, run)
+        if back or overrun or (free and _willing(board, work, run)):
             lost = lost_card_s(run, now)
             cost = lost + DEAR * _overdue(board, run)
             yield Victim(run, lost, cost, back, overrun, _notice_s(board, run, back))
@@ -102,6 +103,16 @@ def _willing(board: Board, work: Waiting, run: Running) -> bool:
         return run.preemptible or run.priority_class not in MARKED
     equal = run.priority_class is work.priority_class
     return equal and work.purpose in TRAINING and _on_mixed(board, run)
+
+
+def _on(board: Board, run: Running, cards: frozenset[int]) -> bool:
+    rows = (board.words.where.get(piece) for piece in run.slices)
+    return any(row is not None and int(board.cards.ids[row]) in cards for row in rows)
+
+
+def _gives_back(work: Waiting, run: Running) -> bool:
+    """Whether it was lent a card kept for this work; who was there before may stay its time."""
+    return run.borrowed and run.preemptible and run.id != work.id
 
 
 def _on_mixed(board: Board, run: Running) -> bool:
