@@ -1,0 +1,62 @@
+"""The heads' plan drawn, and a queue under another policy: pure, on worlds built by hand."""
+
+from pool.cycle.dryrun import Trial, dry_run
+from pool.cycle.outlook import BarKind, outlooks
+from pool.cycle.waiting import Look
+from pool.scheduling.model import Policy
+from pool.scheduling.plan import plan
+from tests.builders import NOW, snapshot, whole
+
+
+def look(world):
+    return Look(world.made, plan(world.made))
+
+
+def pool(ends=600):
+    return snapshot().node("n1", cpu=8000).card("A30", count=4, modes=("whole",)).busy(3, ends=ends)
+
+
+def test_a_head_is_drawn_with_what_runs_the_gap_and_itself():
+    (one,) = outlooks(look(pool().queue(whole(1, 4, declared_s=100.0))))
+    assert (one.workload, one.at_s, one.until_s, one.more) == (1, NOW + 600, NOW + 700, 0)
+    assert one.frees is not None
+    kinds = [[bar.kind for bar in lane.bars] for lane in one.lanes]
+    running, gap, head = BarKind.RUNNING, BarKind.GAP, BarKind.HEAD
+    assert sorted(kinds) == sorted([[running, head]] * 3 + [[gap, head]])
+    for lane in one.lanes:
+        ends = [bar.until_s for bar in lane.bars]
+        begins = [bar.from_s for bar in lane.bars]
+        assert begins[0] == NOW and begins[1:] == ends[:-1]
+
+
+def test_work_that_is_overdue_is_drawn_to_now_and_is_a_guess():
+    found = outlooks(look(pool(ends=-60).queue(whole(1, 4))))
+    bars = [bar for one in found for lane in one.lanes for bar in lane.bars]
+    guesses = [bar for bar in bars if bar.kind is BarKind.RUNNING]
+    assert all(bar.until_s == NOW and not bar.known for bar in guesses)
+
+
+def test_no_more_heads_are_drawn_than_asked_for_and_none_on_an_idle_pool():
+    assert outlooks(look(pool().queue(whole(1, 4))), most=0) == ()
+    assert outlooks(look(pool())) == ()
+
+
+def test_a_policy_that_changes_nothing_turns_nobody():
+    world = pool().queue(whole(1, 4, declared_s=100.0), whole(2, declared_s=500.0))
+    same = dry_run(look(world), Trial(policy=Policy.BINPACK))
+    assert (same.turned, same.waiting, same.starts) == ((), 2, (1, 1))
+
+
+def test_without_gaps_for_short_work_who_slipped_in_loses_its_start():
+    world = pool().queue(whole(1, 4, declared_s=100.0), whole(2, declared_s=500.0))
+    found = dry_run(look(world), Trial(backfill=False))
+    assert found.starts == (1, 0)
+    (turned,) = [one for one in found.turned if one.workload == 2]
+    assert (turned.before.now, turned.after.now, turned.gains) == (True, False, False)
+
+
+def test_the_look_itself_is_left_as_it_was():
+    seen = look(pool().queue(whole(1, 4), whole(2, declared_s=500.0)))
+    before = (seen.snapshot, seen.made)
+    dry_run(seen, Trial(backfill=False, preemption=False, lending=False, age_full_s=60.0))
+    assert (seen.snapshot, seen.made) == before
