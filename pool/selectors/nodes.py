@@ -14,6 +14,7 @@ def open_holds() -> QuerySet[Hold]:
     return Hold.objects.filter(held__upper_inf=True).select_related(
         "placement__attempt__workload__project__organization",
         "placement__attempt__workload__owner",
+        "placement__attempt__workload__template_version",
     )
 
 

@@ -3,6 +3,10 @@
 from rest_framework.routers import SimpleRouter
 
 from portal.api.v1.alerts import AlertDoor
+from portal.api.v1.calendar.policies import PolicyDoor
+from portal.api.v1.calendar.reservations import ReservationDoor
+from portal.api.v1.calendar.seats import SeatsDoor
+from portal.api.v1.calendar.windows import WindowDoor
 from portal.api.v1.cards import CardDoor
 from portal.api.v1.events import EventDoor
 from portal.api.v1.leases import LeaseDoor
@@ -10,15 +14,12 @@ from portal.api.v1.memberships import MembershipDoor
 from portal.api.v1.nodes import JoinTokenDoor, NodeDoor
 from portal.api.v1.partitions import PartitionDoor
 from portal.api.v1.placements import PlacementDoor
-from portal.api.v1.policies import PolicyDoor
 from portal.api.v1.prices import PriceDoor
 from portal.api.v1.queue import QueueDoor
 from portal.api.v1.quotas import QuotaDoor
 from portal.api.v1.requests import RequestDoor
-from portal.api.v1.reservations import ReservationDoor
 from portal.api.v1.samples import SampleDoor
 from portal.api.v1.schedules import ScheduleDoor
-from portal.api.v1.seats import SeatsDoor
 from portal.api.v1.slices import SliceDoor
 from portal.api.v1.templates import TemplateDoor
 from portal.api.v1.tenants import OrganizationDoor, ProjectDoor
@@ -26,7 +27,6 @@ from portal.api.v1.tokens import TokenDoor
 from portal.api.v1.usage import UsageDoor
 from portal.api.v1.users import UserDoor
 from portal.api.v1.whoami import WhoamiDoor
-from portal.api.v1.windows import WindowDoor
 from portal.api.v1.workloads import WorkloadDoor
 
 router = SimpleRouter()

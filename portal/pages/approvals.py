@@ -9,11 +9,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_htmx.http import trigger_client_event
 
+from pool.clock import now
 from pool.errors import PoolError
 from pool.events import Actor
+from pool.lifecycle.leases import LeaseKind
 from pool.lifecycle.requests import RequestState
 from pool.models.requests import Request
 from pool.rules.approval import may_decide
+from pool.selectors.calendar.reservations import keeping_of
 from pool.selectors.consequences import consequences_of
 from pool.selectors.records import record_of
 from pool.selectors.requests import approval_list, comment_list, decided_list, request_list
@@ -165,6 +168,7 @@ def _pane(request: HtmxRequest, one: Request) -> dict[str, Any]:
     waits = one.state == RequestState.SUBMITTED
     roles = request.standing.roles_in(one.project)
     step = one.steps[one.step] if one.step < len(one.steps) else "lead"
+    reserved = one.lease_kind == LeaseKind.RESERVED
     return {
         "one": one,
         "own": one.requester_id == request.user.pk,
@@ -175,6 +179,7 @@ def _pane(request: HtmxRequest, one: Request) -> dict[str, Any]:
         "form": DecisionForm(initial=_as_asked(one)),
         "answer": _answer(one) if waits else None,
         "consequences": consequences_of(request=one, standing=request.standing) if waits else None,
+        "keeping": keeping_of(request=one, now=now()) if waits and reserved else None,
         "record": record_of(user=one.requester) if waits else None,
     }
 

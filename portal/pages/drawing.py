@@ -1,8 +1,9 @@
 """Cards drawn to scale: slices at their true places, soft shares as memory × compute."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.lifecycle.cards import CardState
@@ -10,8 +11,12 @@ from pool.lifecycle.slices import SliceState
 from pool.models.cards import Card
 from pool.models.nodes import Node
 from pool.models.placements import Hold
+from pool.models.reservations import ReservedCard
 from pool.models.slices import Slice
+from pool.models.windows import Window
 from pool.models.workloads import Workload
+from pool.selectors.calendar.reservations import kept_on_cards
+from pool.selectors.calendar.windows import windows_on_cards
 from pool.selectors.offers import card_facts, geometry_of
 
 WIDE, HIGH, GAP, LETTER = 320.0, 44.0, 1.5, 7.2
@@ -50,13 +55,18 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """One card ready for the template; `units` are the places of its own axis, for the ruler."""
+    """One card ready for the template; `units` are the places of its own axis, for the ruler.
+
+    `window` is the maintenance that is there now or soon, `kept` whose reservation keeps it.
+    """
 
     card: Card
     boxes: list[Box]
     units: int
     look: str
     held_milli: int
+    window: Window | None = None
+    kept: ReservedCard | None = None
 
     @property
     def ticks(self) -> list[float]:
@@ -85,9 +95,28 @@ class Rack:
 Knows = Callable[[Workload], bool]
 
 
-def racks(*, nodes: Iterable[Node], knows: Knows) -> list[Rack]:
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is marked on cards, by their keys."""
+
+    windows: Mapping[int, Window] = field(default_factory=dict)
+    kept: Mapping[int, ReservedCard] = field(default_factory=dict)
+
+
+def marks_now(at: datetime) -> Marks:
+    """Maintenance and reservations of now; a few queries, whatever the number of cards."""
+    return Marks(windows_on_cards(at=at), kept_on_cards(at=at))
+
+
+def racks(*, nodes: Iterable[Node], knows: Knows, marks: Marks | None = None) -> list[Rack]:
     """Every node drawn; `knows` says whose names the viewer may read."""
-    return [Rack(node, [drawn(card, knows) for card in node.cards.all()]) for node in nodes]
+    seen = marks or Marks()
+    return [Rack(node, [_marked(card, knows, seen) for card in node.cards.all()]) for node in nodes]
+
+
+def _marked(card: Card, knows: Knows, marks: Marks) -> Drawn:
+    shown = drawn(card, knows)
+    return replace(shown, window=marks.windows.get(card.pk), kept=marks.kept.get(card.pk))
 
 
 def drawn(card: Card, knows: Knows) -> Drawn:

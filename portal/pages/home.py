@@ -13,6 +13,7 @@ from pool.lifecycle.requests import RequestState
 from pool.lifecycle.roles import QuotaUnit
 from pool.lifecycle.workloads import WorkloadState
 from pool.models.users import User
+from pool.selectors.calendar.windows import windows_ahead
 from pool.selectors.capacity import fits_now
 from pool.selectors.leases import active_leases
 from pool.selectors.memberships import Standing
@@ -45,6 +46,7 @@ def live_context(*, user: User, standing: Standing) -> dict[str, Any]:
     fresh = Q(ended_at=None) | Q(ended_at__gte=now() - RECENT)
     return {
         "standing": standing,
+        "maintenance": windows_ahead(at=now()),
         "needs": _needs_you(user=user, standing=standing),
         "workloads": told(mine.filter(fresh)[:SHOWN]),
         "ever": mine.exists(),

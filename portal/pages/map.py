@@ -6,13 +6,17 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 
+from pool.clock import now
 from pool.lifecycle.roles import Role
 from pool.models.workloads import Workload
+from pool.rules.ceilings import left_free
+from pool.selectors.calendar.reservations import kept_on_cards, reservation_list
+from pool.selectors.calendar.windows import windows_on_cards
 from pool.selectors.capacity import fits_now, room_on
 from pool.selectors.memberships import Standing
 from pool.selectors.nodes import card_list, node_map
 from pool.selectors.offers import card_facts
-from portal.pages.drawing import drawn, racks
+from portal.pages.drawing import drawn, marks_now, racks
 from portal.pages.htmx import HtmxRequest, page
 
 
@@ -26,8 +30,21 @@ def index(request: HtmxRequest) -> HttpResponse:
 def card(request: HtmxRequest, uid: str) -> HttpResponse:
     """One card: what it is, what lies on it, what it could still give."""
     found = get_object_or_404(card_list(), uid=uid)
+    living: list[Any] = found.living  # type: ignore[attr-defined]
+    held = [
+        (one.now_held[0].placement.attempt.workload, one.compute_milli)
+        for one in living
+        if one.now_held
+    ]
     context = {
         "card": found,
+        "window": windows_on_cards(at=now()).get(found.pk),
+        "kept": kept_on_cards(at=now()).get(found.pk),
+        "knows_kept": _knows_kept(request.standing, found.pk),
+        "ceilings": left_free(
+            found.partition.ceilings if found.partition else {},
+            held=[(work.template_version.work_class, compute) for work, compute in held],
+        ),
         "facts": card_facts(found),
         "drawn": drawn(found, knows(request.standing)),
         "room": room_on(found),
@@ -35,11 +52,17 @@ def card(request: HtmxRequest, uid: str) -> HttpResponse:
     return render(request, "pages/map/_card.html", context)
 
 
+def _knows_kept(standing: Standing, card: int) -> bool:
+    """Whether the reader may know for whom the card is kept."""
+    rows = reservation_list(standing=standing)
+    return rows.filter(kept__card=card, kept__live=True).exists()
+
+
 def live_context(*, standing: Standing) -> dict[str, Any]:
     """The drawing and the strip above it; the same for everybody with the same projects."""
     nodes = list(node_map())
     return {
-        "racks": racks(nodes=nodes, knows=knows(standing)),
+        "racks": racks(nodes=nodes, knows=knows(standing), marks=marks_now(now())),
         "fits": fits_now(nodes=nodes),
         "standing": standing,
     }

@@ -1,5 +1,7 @@
-"""Nodes and their cards as lists; the end of a node, said by a person."""
+"""Nodes and their cards as lists; out of service and back, and the end of a node, by a person."""
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -7,15 +9,25 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from pool.clock import now
 from pool.errors import PoolError
 from pool.events import Actor
 from pool.lifecycle.nodes import NodeState
+from pool.models.nodes import Node
+from pool.models.windows import Window
+from pool.selectors.calendar.windows import Impact, impact_of, reach_of
 from pool.selectors.nodes import node_map
 from pool.selectors.offers import card_facts
-from pool.services.nodes import node_confirm_dead, node_retire
+from pool.services.nodes import (
+    node_confirm_dead,
+    node_cordon,
+    node_drain,
+    node_retire,
+    node_uncordon,
+)
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
-from portal.pages.drawing import racks
+from portal.pages.drawing import Marks, marks_now, racks
 from portal.pages.htmx import HtmxRequest, go, page
 from portal.pages.map import knows
 
@@ -24,10 +36,23 @@ ENDS = {"confirm-dead": NodeState.SILENT, "retire": NodeState.LOST}
 """What a person may say of a node, and the state in which it can be said."""
 
 
+ACTS: dict[str, Callable[..., Node]] = {
+    "cordon": node_cordon,
+    "drain": node_drain,
+    "uncordon": node_uncordon,
+}
+SERVICE = {
+    NodeState.READY: ("cordon", "drain"),
+    NodeState.CORDONED: ("uncordon", "drain"),
+    NodeState.DRAINING: ("uncordon",),
+}
+"""What a person may do with a node that answers, by its state."""
+
+
 @page("GET")
 def index(request: HtmxRequest) -> HttpResponse:
     """Every node with its cards in numbers."""
-    drawn = racks(nodes=node_map(), knows=knows(request.standing))
+    drawn = racks(nodes=node_map(), knows=knows(request.standing), marks=marks_now(now()))
     return render(request, "pages/nodes/index.html", {"racks": drawn})
 
 
@@ -39,8 +64,11 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
 
 @page("POST")
 def end(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
-    """A person vouches that a silent node is dead, or that a lost one never comes back."""
+    """A person takes a node out of service or brings it back, vouches that a silent one is dead, or
+    that a lost one never comes back."""
     guard(request.standing, Verb.NODE_MANAGE)
+    if verb in ACTS:
+        return _service(request, uid, verb)
     if verb not in ENDS:
         raise Http404
     node = get_object_or_404(node_map(), uid=uid)
@@ -57,6 +85,21 @@ def end(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
     return go(request, reverse("nodes" if verb == "retire" else "node", args=_named(verb, uid)))
 
 
+def _service(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
+    """Cordon, drain or return; taking out says why."""
+    node = get_object_or_404(node_map(), uid=uid)
+    reason = request.POST.get("reason", "").replace("\0", "").strip()[:200]
+    if not reason and verb != "uncordon":
+        said = {"service_refused": _("Say why: it is shown beside the node.")}
+        return render(request, PAGE, _context(request, uid) | said, status=422)
+    try:
+        ACTS[verb](node=node, actor=Actor.of(request.user), reason=reason)
+    except PoolError as error:
+        said = {"service_refused": str(error), "service_reason": reason}
+        return render(request, PAGE, _context(request, uid) | said, status=error.status)
+    return go(request, reverse("node", args=[uid]))
+
+
 def _named(verb: str, uid: str) -> list[str]:
     return [] if verb == "retire" else [uid]
 
@@ -65,9 +108,27 @@ def _context(request: HtmxRequest, uid: str) -> dict[str, Any]:
     node = get_object_or_404(node_map(retired=True), uid=uid)
     manages = may(request.standing, Verb.NODE_MANAGE)
     ends = [verb for verb, state in ENDS.items() if manages and node.state == state]
+    marks = marks_now(now())
+    service = SERVICE.get(NodeState(node.state), ()) if manages else ()
     return {
         "end": next(iter(ends), ""),
-        "rack": racks(nodes=[node], knows=knows(request.standing))[0],
+        "service": service,
+        "impact": _impact(node) if service else None,
+        "windows": _windows(marks, node),
+        "rack": racks(nodes=[node], knows=knows(request.standing), marks=marks)[0],
         "facts": [card_facts(card) for card in node.cards.all()],
         "notes": node.host.get("notes", []),
     }
+
+
+def _impact(node: Node) -> Impact:
+    """Who is hit when the node is taken out now."""
+    at = now()
+    reach = reach_of(cards=[], nodes=[node], partitions=[])
+    return impact_of(reach=reach, starts_at=at, ends_at=at + timedelta(hours=1), now=at)
+
+
+def _windows(marks: Marks, node: Node) -> list[Window]:
+    """Maintenance of its cards, each once."""
+    found = {one.pk: one for c in node.cards.all() if (one := marks.windows.get(c.pk))}
+    return list(found.values())

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from pool.errors import PoolError
 from pool.events import Actor
+from pool.lifecycle.leases import LeaseKind
 from pool.lifecycle.requests import RequestState
 from pool.models.requests import Request
 from pool.selectors.requests import comment_list, request_list
@@ -24,6 +25,7 @@ from pool.services.requests import (
 from portal.access.guards import found, guard, may
 from portal.access.roles import Verb
 from portal.pages.answers import Answer, answer
+from portal.pages.calendar.moments import MomentField, in_zone
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
@@ -33,8 +35,15 @@ RENAMED = {
     "duration_seconds": "time_value",
     "compute_milli": "compute_percent",
     "template_version": "template",
+    "lease_kind": "kind",
 }
 OPEN = frozenset({RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED})
+
+
+KINDS = [
+    (LeaseKind.ON_DEMAND.value, gettext_lazy("When there is room (on demand)")),
+    (LeaseKind.RESERVED.value, gettext_lazy("At a time: keep whole cards for it (reserved)")),
+]
 
 
 class RequestForm(NeedForm):
@@ -47,6 +56,18 @@ class RequestForm(NeedForm):
         initial=1,
         help_text=gettext_lazy("So many jobs of this size may run side by side."),
     )
+    kind = forms.ChoiceField(
+        label=gettext_lazy("When it must start"),
+        choices=KINDS,
+        initial=LeaseKind.ON_DEMAND.value,
+        required=False,
+        help_text=gettext_lazy("Reserved cards count, and are paid for, from their begin on."),
+    )
+    starts_at = MomentField(
+        label=gettext_lazy("From"),
+        required=False,
+        help_text=gettext_lazy("Empty: from the yes."),
+    )
     title = forms.CharField(label=gettext_lazy("Title"), max_length=120, required=False)
     purpose = forms.CharField(
         label=gettext_lazy("What it is for"),
@@ -55,6 +76,11 @@ class RequestForm(NeedForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text=gettext_lazy("Whoever decides reads this."),
     )
+
+    @property
+    def reserved(self) -> bool:
+        """Whether cards are to be kept."""
+        return bool(self.cleaned_data.get("kind") == LeaseKind.RESERVED)
 
 
 @page("GET")
@@ -76,6 +102,7 @@ def new(request: HtmxRequest) -> HttpResponse:
     """The form; what was typed is never lost."""
     bound = request.method == "POST"
     form = RequestForm(request.POST or None, initial=_start(request), standing=request.standing)
+    in_zone(form, request.user)
     if bound and form.is_valid():
         made = _submit(request, form)
         if made is not None:
@@ -89,6 +116,7 @@ def new(request: HtmxRequest) -> HttpResponse:
 def judged(request: HtmxRequest) -> HttpResponse:
     """Only the answer beside the form, while one types."""
     form = RequestForm(request.POST, standing=request.standing)
+    in_zone(form, request.user)
     context = {"form": form, "answer": _answer(form)}
     return render(request, "pages/requests/_answer.html", context)
 
@@ -150,6 +178,7 @@ def _start(request: HtmxRequest) -> dict[str, Any]:
     return {
         "template": request.GET.get("template", ""),
         "project": request.GET.get("project", ""),
+        "kind": request.GET.get("kind", LeaseKind.ON_DEMAND.value),
         "time_value": 8,
         "time_unit": 3600,
     }
@@ -167,6 +196,7 @@ def _answer(form: RequestForm) -> Answer | None:
         partitions=list(data["partitions"]),
         seconds=form.seconds,
         copies=data["copies"],
+        reserved=form.reserved,
     )
 
 
@@ -183,6 +213,8 @@ def _submit(request: HtmxRequest, form: RequestForm) -> Request | None:
             copies=data["copies"],
             duration_seconds=form.seconds,
             partitions=tuple(data["partitions"]),
+            lease_kind=LeaseKind.RESERVED if form.reserved else LeaseKind.ON_DEMAND,
+            starts_at=data.get("starts_at"),
             title=data["title"],
             purpose=data["purpose"],
             weights=said.weights if said else {},

@@ -94,12 +94,15 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
         work.append(link("queue", "hourglass", _("Queue")))
         work.append(link("schedules", "refresh", _("Schedules")))
         work.append(link("requests", "file-text", _("Requests")))
+        work.append(link("reservations", "lock", _("Reservations")))
     if standing.decides:
         waiting = approval_list(standing=standing).exclude(requester=user).count()
         work.append(link("approvals", "inbox", _("Approvals"), waiting))
     pool = [
         link("map", "layout-grid", _("Pool map")),
         link("nodes", "server-2", _("Nodes")),
+        link("partitions", "stack-2", _("Partitions")),
+        link("windows", "calendar-due", _("Maintenance")),
         link("templates", "template", _("Templates")),
     ]
     money = [
@@ -109,5 +112,7 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
     sections = [Section("", work), Section(_("Pool"), pool), Section(_("Limits and money"), money)]
     if standing.platform or standing.in_organizations(Role.ORG_ADMIN):
         admin = [link("users", "users", _("People")), link("events", "history", _("Events"))]
+        if standing.platform:
+            admin.append(link("policies", "adjustments", _("Scheduling rules")))
         sections.append(Section(_("Administration"), admin))
     return sections

@@ -20,8 +20,10 @@ from portal.pages import (
     users,
     workloads,
 )
+from portal.pages.calendar import partitions, policies, reservations, windows
 from portal.pages.queueing import heads, item, listing, policy, waits
 from portal.pages.series import arrays, schedules
+from portal.pages.yielding import critical, orders
 
 urlpatterns = [
     path("", home.index, name="home"),
@@ -31,6 +33,10 @@ urlpatterns = [
     path("workloads/judged/", jobs.judged, name="workload-judged"),
     path("workloads/<str:uid>/", workloads.detail, name="workload"),
     path("workloads/<str:uid>/stop/", workloads.stop, name="workload-stop"),
+    path("workloads/<str:uid>/preempt/", orders.preempt, name="workload-preempt"),
+    path("workloads/<str:uid>/prove/", orders.prove, name="workload-prove"),
+    path("workloads/<str:uid>/declare/", orders.declare, name="workload-declare"),
+    path("organizations/<str:uid>/critical/", critical.critical, name="critical"),
     path("workloads/<str:uid>/pieces/", arrays.pieces, name="workload-pieces"),
     path("workloads/<str:uid>/throttle/", arrays.throttle, name="workload-throttle"),
     path("workloads/<str:uid>/retry/", arrays.retry, name="workload-retry"),
@@ -69,6 +75,7 @@ urlpatterns = [
     path("approvals/", approvals.index, name="approvals"),
     path("approvals/decided/", approvals.decided, name="approvals-decided"),
     path("approvals/together/", together.index, name="approvals-together"),
+    path("approvals/together/undo/", together.undo, name="approvals-together-undo"),
     path("approvals/<str:uid>/", approvals.pane, name="approval"),
     path("approvals/<str:uid>/<str:verb>/", approvals.decide, name="approval-decide"),
     path("map/", map.index, name="map"),
@@ -76,6 +83,20 @@ urlpatterns = [
     path("nodes/", nodes.index, name="nodes"),
     path("nodes/<str:uid>/", nodes.detail, name="node"),
     path("nodes/<str:uid>/<str:verb>/", nodes.end, name="node-end"),
+    path("maintenance/", windows.index, name="windows"),
+    path("maintenance/new/", windows.new, name="window-new"),
+    path("maintenance/judged/", windows.judged, name="window-judged"),
+    path("maintenance/<str:uid>/", windows.detail, name="window"),
+    path("maintenance/<str:uid>/cancel/", windows.cancel, name="window-cancel"),
+    path("reservations/", reservations.index, name="reservations"),
+    path("reservations/<str:uid>/", reservations.detail, name="reservation"),
+    path("reservations/<str:uid>/cancel/", reservations.cancel, name="reservation-cancel"),
+    path("partitions/", partitions.index, name="partitions"),
+    path("partitions/<str:uid>/", partitions.detail, name="partition"),
+    path("rules/", policies.index, name="policies"),
+    path("rules/seats/", policies.seats, name="seats"),
+    path("rules/seats/<str:uid>/remove/", policies.seats_gone, name="seats-gone"),
+    path("rules/<str:uid>/revert/", policies.revert, name="policy-revert"),
     path("templates/", templates.index, name="templates"),
     path("quotas/", quotas.index, name="quotas"),
     path("usage/", usage.index, name="usage"),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from billing.rating.tariffs import Unit
-from nodeagent.protocol.vocabulary import WorkloadKind
+from nodeagent.protocol.vocabulary import Mode, WorkloadKind
 from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit, Role
 
 REST_FRAMEWORK: dict[str, Any] = {
@@ -38,6 +38,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     # Names of choices that several nouns have stay the same whatever noun is added.
     "ENUM_NAME_OVERRIDES": {
         "KindEnum": [one.value for one in WorkloadKind],
+        "ModeEnum": [one.value for one in Mode],
         "PriorityEnum": [one.value for one in Priority],
         "QuotaKindEnum": [one.value for one in QuotaKind],
         "QuotaUnitEnum": [one.value for one in QuotaUnit],

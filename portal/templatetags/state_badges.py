@@ -79,7 +79,22 @@ SLICE = {
     "lost": ("bad", _("lost")),
     "gone": ("calm", _("gone")),
 }
+WINDOW = {
+    "planned": ("wait", _("planned")),
+    "active": ("busy", _("under way")),
+    "ended": ("calm", _("over")),
+    "cancelled": ("calm", _("called off")),
+}
+RESERVATION = {
+    "asked": ("wait", _("awaiting decision")),
+    "confirmed": ("good", _("confirmed")),
+    "active": ("busy", _("kept now")),
+    "ended": ("calm", _("ended")),
+    "cancelled": ("calm", _("called off")),
+}
 TABLES = {
+    "window": WINDOW,
+    "reservation": RESERVATION,
     "workload": WORKLOAD,
     "request": REQUEST,
     "lease": LEASE,

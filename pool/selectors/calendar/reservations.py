@@ -64,6 +64,13 @@ def reservation_list(*, standing: Standing) -> QuerySet[Reservation]:
     return rows.filter(project__in=project_list(standing=standing))
 
 
+def kept_on_cards(*, at: datetime) -> dict[int, ReservedCard]:
+    """For each card that is kept now, for whom; one query."""
+    rows = ReservedCard.objects.filter(live=True, span__contains=at)
+    found = rows.select_related("reservation__project__organization")
+    return {one.card_id: one for one in found}
+
+
 def cards_for(
     *,
     need: Need,

@@ -72,6 +72,15 @@ def windows_ahead(*, at: datetime) -> list[Window]:
     return sorted(rows, key=lambda one: (one.span.lower, one.pk))
 
 
+def windows_on_cards(*, at: datetime) -> dict[int, Window]:
+    """For each card the window that is under way there, or the next that begins soon."""
+    found: dict[int, Window] = {}
+    for row in windows_ahead(at=at):
+        for card in window_reach(row).cards:
+            found.setdefault(card, row)
+    return found
+
+
 def reach_of(
     *, cards: Iterable[Card], nodes: Iterable[Node], partitions: Iterable[Partition]
 ) -> Reach:

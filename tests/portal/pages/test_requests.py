@@ -114,8 +114,9 @@ def test_a_viewer_reads_and_says_nothing(visit, world):
     assert request.comments.count() == 0
 
 
-def test_only_what_is_kept_is_offered(visit, world):
-    assert "Reserved" not in visit("member").open("/requests/new/").content.decode()
+def test_cards_can_be_reserved_on_the_same_form(visit, world):
+    shown = visit("member").open("/requests/new/?kind=reserved").content.decode()
+    assert 'value="reserved"' in shown and 'type="datetime-local"' in shown
 
 
 def test_an_answer_to_a_question_sends_the_request_again(visit, world):

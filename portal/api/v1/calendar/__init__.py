@@ -1,0 +1,1 @@
+"""What is decided ahead of time, for scripts."""

@@ -1,0 +1,1 @@
+"""Pages of what is decided ahead: maintenance, reservations, partitions, numbers, seats."""

@@ -1,0 +1,65 @@
+"""What numbers and switches of scheduling are called on screen, with their units."""
+
+from django.utils.translation import gettext_lazy as _
+
+LABELS = {
+    "backfill": _("Short work may slip in before the next in line"),
+    "shortest_first": _("Among those, the shortest first"),
+    "heads": _("Planned starts held in each partition"),
+    "heavy_gb": _("Heavy work begins at (GB)"),
+    "age_full_s": _("Waiting this long counts as one step of priority (seconds)"),
+    "length_most_s": _("Long work counts as come later, by at most (seconds)"),
+    "slip_age_s": _("Waiting this long halves a forecast when slipping in (seconds)"),
+    "unknown_duration_s": _("Work without a declared time is taken to run (seconds)"),
+    "placements_per_round": _("Starts in one round at most"),
+    "preempt_share_milli": _("Of one project's work at most this share gives way (thousandths)"),
+    "notice_s": _("Notice before work gives way (seconds)"),
+    "inference_notice_s": _("The same for work that serves (seconds)"),
+    "overrun_s": _("Work past its time may be chosen after (seconds)"),
+    "checkpoint_every_s": _("Training saves a checkpoint every (seconds)"),
+    "no_show_s": _("Reserved cards that nobody comes for are released after (seconds)"),
+    "name": _("Name"),
+    "selector": _("Which cards"),
+    "modes": _("Ways to share"),
+    "policy": _("Placement"),
+    "class_policies": _("Placement of single classes"),
+    "preemption": _("Work may have to give way"),
+    "sharing": _("Cards may be shared without hardware isolation"),
+    "lending": _("Idle reserved cards are lent"),
+    "tolerance_points": _("Compute may fall short by (points of a hundred)"),
+    "give_back_seconds": _("Borrowed cards come back within (seconds)"),
+    "ceilings": _("Ceilings of classes"),
+    "rank": _("Order in lists"),
+    "open_to_all": _("Open to everybody"),
+    "organizations": _("Open to"),
+    "trust_groups": _("Only these trust groups share cards"),
+}
+HINTS = {
+    "heavy_gb": _("Heavy work goes to strong cards, light work to weak ones."),
+    "preempt_share_milli": _("200 is a fifth."),
+    "placements_per_round": _("The rest follows in the next round, at once."),
+    "no_show_s": _("From the begin of the reservation; what is left of the lease is on demand."),
+    "tolerance_points": _("2: a slice of 28.6 % meets a need of 30 %."),
+}
+PLACEMENTS = {
+    "fragmentation": _("fewest useless leftovers"),
+    "binpack": _("fullest cards first"),
+    "spread": _("emptiest cards first"),
+}
+CLASSES = {
+    "pretraining": _("pre-training"),
+    "training": _("training"),
+    "finetuning": _("fine-tuning"),
+    "inference": _("inference"),
+    "batch_inference": _("batch inference"),
+    "notebook": _("notebooks"),
+    "desktop": _("desktops"),
+    "transcoding": _("transcoding"),
+    "hpc": _("HPC"),
+    "data": _("data processing"),
+}
+SCOPES = {
+    "card_sum": _("all work of these classes on one card"),
+    "per_workload": _("one workload of these classes"),
+    "card_split": _("share of a mixed card"),
+}
