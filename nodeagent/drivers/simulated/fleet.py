@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec.structs import replace
 
 from nodeagent.drivers.simulated import cards
 from nodeagent.protocol.inventory import Card
@@ -21,7 +22,7 @@ NODE_KEYS = {
     "fence",
     "arch",
 }
-CARD_KEYS = {"model", "count", "nvlink", "nvlinks"}
+CARD_KEYS = {"model", "count", "nvlink", "nvlinks", "display"}
 
 
 class BadFleet(ValueError):
@@ -104,7 +105,8 @@ def _cards(node: str, entries: list[Any]) -> tuple[Card, ...]:
         domain = f"{node}/nvlink{number}" if entry.get("nvlink") else None
         nvlinks = max(nvlinks, int(entry.get("nvlinks", 12 if domain else 0)))
         for _ in range(int(entry.get("count", 1))):
-            made.append(cards.card(node, len(made), str(entry["model"]), domain))
+            card = cards.card(node, len(made), str(entry["model"]), domain)
+            made.append(replace(card, display=bool(entry.get("display", False))))
     return cards.linked(tuple(made), nvlinks)
 
 
