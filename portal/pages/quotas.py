@@ -11,6 +11,7 @@ from pool.models.partitions import Partition
 from pool.models.quotas import Quota
 from pool.selectors.quotas import quota_list
 from portal.pages.htmx import HtmxRequest, page
+from portal.pages.yielding.critical import critical_links
 
 
 @dataclass(slots=True)
@@ -58,7 +59,8 @@ class Tenant:
 def index(request: HtmxRequest) -> HttpResponse:
     """One card a tenant, organizations first."""
     tenants = by_tenant(quota_list(standing=request.standing))
-    return render(request, "pages/quotas/index.html", {"tenants": tenants})
+    context = {"tenants": tenants, "organizations": critical_links(request)}
+    return render(request, "pages/quotas/index.html", context)
 
 
 def by_tenant(rows: Iterable[Quota]) -> list[Tenant]:

@@ -32,6 +32,7 @@ from portal.pages.curves import usage_series
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
 from portal.pages.series.arrays import array_page, series_context
+from portal.pages.yielding.orders import yield_context
 
 
 @page("GET")
@@ -133,6 +134,7 @@ def live_context(workload: Workload, *, standing: Standing) -> dict[str, Any]:
         "held": workload.state in HOLDING,
         "cost": workload_cost(workload=workload),
         **series_context(workload, standing=standing),
+        **yield_context(workload, standing=standing),
         "may_stop": mine and workload.state not in ENDED and not stopping,
     }
 
