@@ -105,7 +105,7 @@ def replay(jobs: Sequence[Job], shape: Shape) -> Iterator[Segment]:
         board=build(_world(shape, rules)),
         clock=Clock(),
         live={job.number: Live(job, job.duration_s) for job in jobs},
-        queue=Thinner(),
+        queue=Thinner(rules),
     )
     for job in jobs:
         pool.clock.add(job.submit_s, COMES, job.number)
@@ -204,10 +204,10 @@ def _rounds(pool: Pool, fresh: frozenset[int], freed: bool) -> None:
     A round sees the oldest of each pile of alike jobs, so it starts one job at a time: the next
     of that pile must be seen before anybody behind it.
     """
-    rules, now = pool.board.snapshot.rules, pool.clock.now_s
+    now = pool.clock.now_s
     while True:
         if freed or not pool.heads:
-            waiting = pool.queue.candidates(now, rules, pool.until_s - now, pool.promises)
+            waiting = pool.queue.candidates(now, pool.until_s - now, pool.promises)
         else:
             waiting = pool.queue.some(fresh | pool.heads)
         if not waiting:

@@ -1,5 +1,6 @@
 """The few waiting jobs that a round can start: alike jobs fail alike, so the rest need no look."""
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -18,18 +19,34 @@ FORECAST, SUBMITTED = 0, 1
 
 @dataclass(slots=True)
 class Pile:
-    """Alike jobs by number; `table` holds their forecasts and times, rebuilt when they change."""
+    """Alike jobs, oldest first; `table` holds forecasts and times until a job comes or goes."""
 
     works: dict[int, Waiting] = field(default_factory=dict)
-    order: list[Waiting] = field(default_factory=list)
+    keys: list[tuple[float, int]] = field(default_factory=list)
+    forecasts: list[float] = field(default_factory=list)
     table: npt.NDArray[np.float64] | None = None
 
-    def rows(self, rules: Rules) -> npt.NDArray[np.float64]:
+    def add(self, work: Waiting, rules: Rules) -> None:
+        """Put a job where it belongs by its time."""
+        key = (work.submitted_s, work.id)
+        at = bisect_left(self.keys, key)
+        self.keys.insert(at, key)
+        self.forecasts.insert(at, forecast_s(work, rules))
+        self.works[work.id] = work
+        self.table = None
+
+    def drop(self, work: Waiting) -> None:
+        """Take a job out."""
+        at = bisect_left(self.keys, (work.submitted_s, work.id))
+        del self.keys[at], self.forecasts[at], self.works[work.id]
+        self.table = None
+
+    def rows(self) -> npt.NDArray[np.float64]:
         """Forecast and submission of each job, oldest first."""
         if self.table is None:
-            self.order = sorted(self.works.values(), key=lambda w: (w.submitted_s, w.id))
-            pairs = [(forecast_s(work, rules), work.submitted_s) for work in self.order]
-            self.table = np.array(pairs, dtype=np.float64)
+            self.table = np.empty((len(self.keys), 2), dtype=np.float64)
+            self.table[:, FORECAST] = self.forecasts
+            self.table[:, SUBMITTED] = [submitted for submitted, _ in self.keys]
         return self.table
 
 
@@ -37,19 +54,17 @@ class Pile:
 class Thinner:
     """The queue of a replay, in piles of alike jobs."""
 
+    rules: Rules
     piles: dict[Key, Pile] = field(default_factory=dict)
 
     def add(self, work: Waiting) -> None:
         """Put a job into the queue."""
-        pile = self.piles.setdefault(_key(work), Pile())
-        pile.works[work.id] = work
-        pile.table = None
+        self.piles.setdefault(_key(work), Pile()).add(work, self.rules)
 
     def drop(self, work: Waiting) -> None:
         """Take a job out of the queue."""
         pile = self.piles[_key(work)]
-        del pile.works[work.id]
-        pile.table = None
+        pile.drop(work)
         if not pile.works:
             del self.piles[_key(work)]
 
@@ -59,7 +74,7 @@ class Thinner:
         return tuple(p.works[n] for n in sorted(set(numbers)) for p in piles if n in p.works)
 
     def candidates(
-        self, now_s: float, rules: Rules, limit_s: float, promised: Collection[int] = ()
+        self, now_s: float, limit_s: float, promised: Collection[int] = ()
     ) -> tuple[Waiting, ...]:
         """Who could start now: of each pile the first in rank, and the next in slipping order.
 
@@ -67,12 +82,14 @@ class Thinner:
         the time until the head starts. For those `promised` room is being made.
         """
         found: dict[int, Waiting] = {}
+        rules = self.rules
         for key, pile in self.piles.items():
-            rows = pile.rows(rules)
+            rows = pile.rows()
             picks = {_next(rows, now_s, rules, np.inf), _next(rows, now_s, rules, limit_s)}
             kept = sum(number in pile.works for number in promised)
             picks |= _first(rows, key[0], rules, kept)
-            found.update((pile.order[i].id, pile.order[i]) for i in picks if i >= 0)
+            numbers = (pile.keys[i][1] for i in picks if i >= 0)
+            found.update((number, pile.works[number]) for number in numbers)
         return tuple(found.values())
 
 

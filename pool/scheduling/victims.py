@@ -87,8 +87,10 @@ def eligible(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Iterator[
         free = state is None or state.preemption
         kept = bool(work.kept) and _on(board, run, work.kept)
         lends = owner and (state is None or state.lending)
-        back = _gives_back(work, run) if kept else lends and _lends_to(work, run)
         overrun = (free or kept) and _overran(board, work, run)
+        back = lends and _lends_to(work, run)
+        if kept:
+            back = run.borrowed and (run.preemptible or overrun)
         if back or overrun or (free and _willing(board, work, run)):
             lost = lost_card_s(run, now)
             cost = lost + DEAR * _overdue(board, run)
@@ -108,11 +110,6 @@ def _willing(board: Board, work: Waiting, run: Running) -> bool:
 def _on(board: Board, run: Running, cards: frozenset[int]) -> bool:
     rows = (board.words.where.get(piece) for piece in run.slices)
     return any(row is not None and int(board.cards.ids[row]) in cards for row in rows)
-
-
-def _gives_back(work: Waiting, run: Running) -> bool:
-    """Whether it was lent a card kept for this work; who was there before may stay its time."""
-    return run.borrowed and run.preemptible and run.id != work.id
 
 
 def _on_mixed(board: Board, run: Running) -> bool:
