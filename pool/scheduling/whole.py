@@ -152,7 +152,7 @@ def _fill(
     board: Board, work: Waiting, cells: Cells, order: Sequence[int], cap: int
 ) -> tuple[int, ...] | None:
     """Alike on the nodes that were asked for; else whole nodes, then the fullest with the rest."""
-    entire = work.need.topology is Topology.WHOLE_NODES
+    entire = work.need.topology is Topology.WHOLE_NODES and not work.need.nodes
     chosen: list[int] = []
     used: set[int] = set()
     for count, times in _shape(work, cap):
