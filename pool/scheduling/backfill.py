@@ -55,10 +55,12 @@ def _quick_head(board: Board, work: Waiting) -> Head | None:
     if not np.isfinite(at_s):
         return None
     rows = np.flatnonzero((ready == at_s)[nodes] & (board.cards.held > 0)).tolist()
-    holders = {piece.held_by for row in rows for piece in board.cards.pieces[row]}
+    pieces = (piece for row in rows for piece in board.cards.pieces[row])
+    holders = {piece.held_by for piece in pieces if piece.held_by is not None}
     trial = board.copy()
-    for running in board.snapshot.running:
-        if running.id in holders and ends_s(board.snapshot, running) <= at_s:
+    for number in sorted(holders):
+        running = board.running(number)
+        if running is not None and ends_s(board.snapshot, running) <= at_s:
             release(trial, running)
     placed = offer(trial, work)
     return None if placed is None else head_at(trial, work, placed, at_s)

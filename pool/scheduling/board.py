@@ -39,6 +39,7 @@ _CHANGING = (
     "compute",
     "memory",
     "count",
+    "gives",
     "ends",
 )
 
@@ -135,6 +136,7 @@ class CardTable:
     compute: Ints
     memory: Ints
     count: Ints
+    gives: Flags
     ends: Times
     pieces: list[tuple[SliceState, ...]]
     modes: list[Mode | None]
@@ -184,6 +186,14 @@ class Board:
         own = state.tolerance_milli if state else None
         return self.snapshot.rules.compute_tolerance_milli if own is None else own
 
+    def running(self, number: int) -> Running | None:
+        """The running work of that id."""
+        known: dict[int, Running] | None = self.words.memo.get("running")
+        if known is None:
+            known = {running.id: running for running in self.snapshot.running}
+            self.words.memo["running"] = known
+        return known.get(number)
+
     def lift(self, card: int) -> "Saved":
         """Remember the card at this row, so that a trial on it can be taken back."""
         table = self.cards
@@ -208,6 +218,7 @@ class Board:
         table.compute[card] = stock.compute_milli
         table.memory[card] = stock.memory_mib
         table.count[card] = stock.soft_count
+        table.gives[card] = stock.gives
         self.nodes.stamp[table.node[card]] = self.words.tick()
 
 
@@ -321,6 +332,7 @@ def _cards(
         compute=zero.copy(),
         memory=zero.copy(),
         count=zero.copy(),
+        gives=np.zeros(len(states), dtype=np.bool_),
         ends=np.zeros(len(states), dtype=np.float64),
         pieces=_pieces(snapshot.slices, index),
         modes=[c.mode for c in states],

@@ -91,7 +91,7 @@ def _counts(board: Board, work: Waiting, partition: int) -> list[Count]:
     found = []
     for mode in modes_offered(board, work, partition):
         grants = grants_for(board, work, partition, mode)
-        sieved = sieve(board, work, partition, mode, grants)
+        sieved = sieve(board, work, partition, mode, grants, board.rows[partition])
         found.append(_count(sieved, len(board.rows[partition]), partition, mode, grants))
     return found
 

@@ -104,9 +104,10 @@ def ceilings_for(board: Board, work: Waiting, partition: int) -> tuple[Ceiling, 
     return tuple(c for c in state.ceilings if work.purpose in c.purposes) if state else ()
 
 
-def sieve(board: Board, work: Waiting, partition: int, mode: Mode, grants: Grants) -> Sieve:
-    """Filter by filter, which of the partition's cards could take one part of the work now."""
-    rows = board.rows[partition]
+def sieve(
+    board: Board, work: Waiting, partition: int, mode: Mode, grants: Grants, rows: Ints
+) -> Sieve:
+    """Filter by filter, which of these cards of the partition could take one part of the work."""
     kind = board.cards.kind[rows]
     node = board.cards.node[rows]
     for reason, barred in grants.barred:

@@ -81,11 +81,12 @@ def passing(sieved: Iterable[tuple[Reason, Flags]], size: int) -> Flags:
 
 def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
     rows = board.rows[partition]
+    rows = rows[board.cards.gives[rows]]
     state = board.parts.get(partition)
     policy = state.policy_for(work.purpose) if state else Policy.FRAGMENTATION
     for mode in modes_offered(board, work, partition):
         grants = grants_for(board, work, partition, mode)
-        fine = passing(sieve(board, work, partition, mode, grants), len(rows))
+        fine = passing(sieve(board, work, partition, mode, grants, rows), len(rows))
         cuttings = _pick(board, work, partition, rows[fine], grants, mode, policy)
         if cuttings:
             return _placed(board, work, partition, cuttings)

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.carving.sizes import profile_compute_milli, profile_micro
@@ -19,6 +21,9 @@ from pool.scheduling.trial import Trial, trial_at
 
 NOWHERE = 1 << 40
 """The size of what does not fit: larger than anything that does."""
+
+MOST_SORTS = 1 << 16
+"""Up to so many possible sorts of card, a table of them is quicker than sorting the cards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,29 +103,53 @@ def _soft_order(board: Board, hunt: Hunt, rows: Ints) -> Ints:
 
 
 def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
-    """Least given, then reuse before cutting before re-carving, then the least loss of room."""
+    """Least given, then reuse before cutting before re-carving, then the least loss of worth.
+
+    Cards of one kind, layout, use and room under the ceilings are alike: each sort is judged once,
+    by its lowest row.
+    """
     cards = board.cards
-    kind, layout = cards.kind[rows], cards.layout[rows]
-    width = len(board.words.layouts) + 1
-    keys, where = np.unique(kind * width + layout, return_inverse=True)
-    trials = [trial_at(board, int(k) // width, int(k) % width, hunt.grants.by_kind) for k in keys]
+    left = ceiling_room(board, hunt.work, hunt.partition, rows)
+    told = (cards.kind[rows], cards.layout[rows], cards.held[rows] == 0, cards.entry[rows], left)
+    sorts, first = _alike(told)
+    kind, layout, untouched, entry = (column[first] for column in told[:4])
+    trials = [
+        trial_at(board, int(k), int(at), hunt.grants.by_kind)
+        for k, at in zip(kind, layout, strict=True)
+    ]
     table = np.array(
-        [_scores(board, hunt, int(k) // width, t) for k, t in zip(keys, trials, strict=True)],
+        [_scores(board, hunt, int(k), t) for k, t in zip(kind, trials, strict=True)],
         dtype=np.int64,
-    )[where]
-    over = table[:, 4] > ceiling_room(board, hunt.work, hunt.partition, rows)
+    ).reshape(sorts, 5)
+    over = table[:, 4] > left[first]
     size = np.where(over, NOWHERE, table[:, 0])
-    untouched = (cards.held[rows] == 0).astype(np.int64) + (cards.entry[rows] > 0)
+    fresh = untouched.astype(np.int64) + (entry > 0)
     if hunt.policy is Policy.SPREAD:
-        untouched = -untouched
-    moves = cards.entry[rows] + table[:, 2]
-    dearness = _dearness(board, hunt.work, rows, size)
-    order = np.lexsort((rows, moves, table[:, 3], untouched, table[:, 1], size, dearness, over))
+        fresh = -fresh
+    moves = entry + table[:, 2]
+    dearness = _dearness(board, hunt.work, rows[first], size)
+    order = np.lexsort((rows[first], moves, table[:, 3], fresh, table[:, 1], size, dearness, over))
     best = int(order[0])
-    trial = trials[where[best]]
+    trial = trials[best]
     if trial is None or size[best] >= NOWHERE:
         return None
-    return mig_cutting(board, int(rows[best]), trial)
+    return mig_cutting(board, int(rows[first[best]]), trial)
+
+
+def _alike(columns: Sequence[npt.NDArray[Any]]) -> tuple[int, Ints]:
+    """How many different rows these columns have, and where each is met first."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        low = int(column.min(initial=0))
+        key = key * (int(column.max(initial=0)) - low + 1) + (column - low)
+    top = int(key.max(initial=0)) + 1
+    if top > MOST_SORTS:
+        first = np.unique(key, return_index=True)[1]
+    else:
+        met = np.full(top, -1, dtype=np.int64)
+        met[key[::-1]] = np.arange(len(key))[::-1]
+        first = met[met >= 0]
+    return len(first), first
 
 
 def _scores(

@@ -28,7 +28,7 @@ class Stock:
     `whole` is how many moves it takes to give it whole, NEVER when it cannot be. `layout` is its
     MIG layout once foreign idle slices are gone, None when it cannot be cut; `entry` the moves that
     takes. `soft` is the one soft mode that it can be shared in (or any, or none), with the compute
-    and memory left in it.
+    and memory left in it. `gives` is false for a card that has nothing at all to give.
     """
 
     held: int
@@ -39,6 +39,7 @@ class Stock:
     compute_milli: int
     memory_mib: int
     soft_count: int
+    gives: bool
 
 
 def idle(piece: SliceState) -> bool:
@@ -55,16 +56,26 @@ def stock_of(kind: CardKind, mode: Mode | None, pieces: Sequence[SliceState]) ->
     """Work out what the card can still give. `mode` is what its hardware was left in."""
     soft, compute, memory, count = _soft(kind, pieces)
     layout, entry = _layout(kind, mode, pieces)
+    whole = _whole(kind, mode, pieces)
+    shares = soft != SOFT_NONE and memory > 0
     return Stock(
         held=sum(piece.held_by is not None for piece in pieces),
-        whole=_whole(kind, mode, pieces),
+        whole=whole,
         layout=layout,
         entry=entry,
         soft=soft,
         compute_milli=compute,
         memory_mib=memory,
         soft_count=count,
+        gives=whole != NEVER or shares or (layout is not None and _open(kind, layout)),
     )
+
+
+def _open(kind: CardKind, layout: Layout) -> bool:
+    """Whether some unit of the card is free, or may be freed, or lies in a slice to be given."""
+    geometry = kind.geometry(Mode.MIG)
+    taken = sum(size for _, _, size, fixed, gives in layout if fixed and not gives)
+    return geometry is not None and taken < geometry.units
 
 
 def _whole(kind: CardKind, mode: Mode | None, pieces: Sequence[SliceState]) -> int:

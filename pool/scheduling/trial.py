@@ -57,15 +57,14 @@ def layout_open(
     board: Board, rows: Ints, grants: Sequence[Grant | Reason], weights: Weights | None = None
 ) -> Flags:
     """Which of these cards have, or can be cut to have, room for one of the granted profiles."""
-    fine = np.zeros(len(rows), dtype=np.bool_)
-    kind, layout = board.cards.kind[rows], board.cards.layout[rows]
-    keys = kind * (len(board.words.layouts) + 1) + layout
-    for key in np.unique(keys):
-        which = keys == key
-        first = int(np.argmax(which))
-        if layout[first] != NO_LAYOUT:
-            found = trial_at(board, int(kind[first]), int(layout[first]), grants)
-            fine[which] = found is not None
+    width = len(board.words.layouts) + 1
+    keys = board.cards.kind[rows] * width + (board.cards.layout[rows] - NO_LAYOUT)
+    present = np.bincount(keys, minlength=width * len(board.kinds))
+    fits = np.zeros(len(present), dtype=np.bool_)
+    for key in np.flatnonzero(present).tolist():
+        kind, layout = key // width, key % width + NO_LAYOUT
+        fits[key] = layout != NO_LAYOUT and trial_at(board, kind, layout, grants) is not None
+    fine: Flags = fits[keys]
     return fine
 
 
