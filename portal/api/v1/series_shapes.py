@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from pool.errors import NotYours
@@ -16,6 +17,14 @@ from portal.api.door import UID
 from portal.api.fields import Given
 
 
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "example": "0-9,20"},
+            {"type": "array", "items": {"type": "integer", "minimum": 0}},
+        ]
+    }
+)
 class Indices(serializers.Field[str, Any, Any, Any]):
     """Numbers of pieces: a text such as "0-9,20", or a list of whole numbers."""
 
