@@ -183,7 +183,9 @@ class Executor:
         told: dict[str, str] = {}
         for uid in work.slices:
             told |= self.driver.environment(uid)
-        order = Order(work, slices, vendor, self.fence_s, self.lease_at, devices, numa, told)
+        slow = float(getattr(self.driver, "start_delay_s", 0.0))
+        lease = self.lease_at
+        order = Order(work, slices, vendor, self.fence_s, lease, devices, numa, told, slow)
         await self.runner.start(order)
 
     async def _preflight(

@@ -31,6 +31,8 @@ class Order:
     """The NUMA nodes beside its cards, where the node knows them."""
     told: dict[str, str] = field(default_factory=dict)
     """What its slices' driver wants in its environment: it wins over the job's own."""
+    delay_s: float = 0.0
+    """Rehearsed slowness of the start, once it is accepted; only simulated nodes have any."""
 
 
 class Runner(Protocol):

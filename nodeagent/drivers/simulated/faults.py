@@ -54,6 +54,7 @@ class Script:
     create_delay_s: float = 0.2
     delete_delay_s: float = 0.2
     mode_delay_s: float = 0.1
+    start_delay_s: float = 0.0
     boot: int = 0
     shuffle: int = 0
     faults: list[Fault] = field(default_factory=list)
@@ -118,6 +119,7 @@ class Faults:
                 create_delay_s=float(loaded.get("create_delay_s", 0.2)),
                 delete_delay_s=float(loaded.get("delete_delay_s", 0.2)),
                 mode_delay_s=float(loaded.get("mode_delay_s", 0.1)),
+                start_delay_s=float(loaded.get("start_delay_s", 0.0)),
                 boot=int(loaded.get("boot", 0)),
                 faults=[_fault(entry) for entry in loaded.get("faults") or []],
                 shuffle=int(loaded.get("shuffle", 0)),
