@@ -69,11 +69,17 @@ def explained(*, workload: Workload, who: str) -> Waits:
         return kept.told[workload.pk]
 
 
-def looked(*, most_s: float = KEPT_S) -> Look:
-    """The pool as it was planned a moment ago, for pictures of the whole queue."""
+def looked(*, stale_s: float = 0.0) -> Look:
+    """The pool as it was planned a moment ago, for pictures of the whole queue.
+
+    What happened within the last `stale_s` may be missing: a picture that many look at is not
+    worth a plan for every event.
+    """
     number = event_newest()
     with _LOCK:
-        kept = _fresh(number, most_s)
+        if _kept.look is not None and time.monotonic() - _kept.at < stale_s:
+            return _kept.look
+        kept = _fresh(number)
         kept.look = kept.look or look()
         return kept.look
 
@@ -85,9 +91,9 @@ def forget() -> None:
         _kept = _Kept()
 
 
-def _fresh(number: int, most_s: float = KEPT_S) -> _Kept:
+def _fresh(number: int) -> _Kept:
     """What is kept of this state of the pool; empty where something has happened since."""
     global _kept
-    if _kept.number != number or time.monotonic() - _kept.at > most_s:
+    if _kept.number != number or time.monotonic() - _kept.at > KEPT_S:
         _kept = _Kept(number=number, at=time.monotonic())
     return _kept

@@ -57,3 +57,10 @@ def test_a_picture_of_the_queue_uses_the_same_look(crowd):
     with CaptureQueriesContext(connection) as seen:
         assert {one.id for one in explained.looked().snapshot.waiting} == {w.pk for w in crowd}
     assert len(seen) == 1
+
+
+def test_a_picture_may_miss_what_happened_a_moment_ago_an_explanation_not(crowd):
+    first = explained.looked()
+    workload_rank(workload=crowd[1], priority="low", reason="later", actor=SYSTEM)
+    assert explained.looked(stale_s=60) is first
+    assert explained.looked() is not first

@@ -14,11 +14,14 @@ from pool.selectors.workloads import workload_list
 from portal.explained import looked
 from portal.pages.htmx import HtmxRequest, page
 
+STALE_S = 5.0
+"""The picture may be so old: everybody who watches the queue asks for it at every change."""
+
 
 @page("GET")
 def heads(request: HtmxRequest) -> HttpResponse:
     """The first heads of the queue; others' work is a bar without a name."""
-    found = outlooks(looked())
+    found = outlooks(looked(stale_s=STALE_S))
     seen = _seen(request.standing, found)
     context = {"heads": [head_context(one, seen) for one in found]}
     return render(request, "pages/queue/_heads.html", context)
