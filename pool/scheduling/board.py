@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.kinds import CardKind, kind_of
 from pool.scheduling.model import NodeState, PartitionState, Quota, Running, SliceState, Snapshot
-from pool.scheduling.stock import Layout, stock_of
+from pool.scheduling.stock import NEVER, Layout, stock_of
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -39,9 +39,25 @@ _CHANGING = (
     "compute",
     "memory",
     "count",
-    "gives",
+    "sort",
     "ends",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """What cards have in common that the planner judges alike, whatever their node and sizes.
+
+    `whole` and `gives` say whether such a card can be given whole, and whether it can give at all.
+    """
+
+    kind: int
+    layout: int
+    entry: int
+    soft: int
+    untouched: bool
+    whole: bool
+    gives: bool
 
 
 @dataclass(slots=True)
@@ -55,6 +71,7 @@ class Words:
     where: dict[int, int] = field(default_factory=dict)
     memo: dict[object, Any] = field(default_factory=dict)
     layouts: list[Layout] = field(default_factory=list)
+    sorts: list[Sort] = field(default_factory=list)
     ticks: int = 0
     made: int = 0
 
@@ -80,6 +97,13 @@ class Words:
             self.codes[key] = len(self.layouts)
             self.layouts.append(layout)
         return self.codes[key]
+
+    def sort(self, sort: Sort) -> int:
+        """The number of a sort of card."""
+        if sort not in self.codes:
+            self.codes[sort] = len(self.sorts)
+            self.sorts.append(sort)
+        return self.codes[sort]
 
 
 @dataclass(slots=True)
@@ -136,7 +160,7 @@ class CardTable:
     compute: Ints
     memory: Ints
     count: Ints
-    gives: Flags
+    sort: Ints
     ends: Times
     pieces: list[tuple[SliceState, ...]]
     modes: list[Mode | None]
@@ -218,7 +242,17 @@ class Board:
         table.compute[card] = stock.compute_milli
         table.memory[card] = stock.memory_mib
         table.count[card] = stock.soft_count
-        table.gives[card] = stock.gives
+        table.sort[card] = self.words.sort(
+            Sort(
+                kind=int(table.kind[card]),
+                layout=int(table.layout[card]),
+                entry=stock.entry,
+                soft=SOFT_CODES[stock.soft],
+                untouched=stock.held == 0,
+                whole=stock.whole != NEVER,
+                gives=stock.gives,
+            )
+        )
         self.nodes.stamp[table.node[card]] = self.words.tick()
 
 
@@ -332,7 +366,7 @@ def _cards(
         compute=zero.copy(),
         memory=zero.copy(),
         count=zero.copy(),
-        gives=np.zeros(len(states), dtype=np.bool_),
+        sort=zero.copy(),
         ends=np.zeros(len(states), dtype=np.float64),
         pieces=_pieces(snapshot.slices, index),
         modes=[c.mode for c in states],

@@ -1,13 +1,13 @@
 """May it go here? Every filter in its order, each as flags over the cards or nodes in question."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from nodeagent.protocol.vocabulary import PLACED_MODES, Mode, WorkloadKind
 from pool.carving.sizes import FULL
-from pool.scheduling.board import NO_LAYOUT, SOFT_CODES, Board, Flags, Ints
+from pool.scheduling.board import NO_LAYOUT, SOFT_CODES, Board, Flags, Ints, Sort
 from pool.scheduling.calendar import kept_away
 from pool.scheduling.grant import Grant, grant, modes_for
 from pool.scheduling.isolation import calm, may_share, nodes_may_share
@@ -22,7 +22,7 @@ from pool.scheduling.model import (
 )
 from pool.scheduling.quota import card_room, host_room, seats_left
 from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER
-from pool.scheduling.trial import layout_open
+from pool.scheduling.trial import layout_open, trial_at
 
 Sieve = Iterator[tuple[Reason, Flags]]
 
@@ -58,7 +58,8 @@ def least_parts_a_node(need: Need) -> int:
 class Grants:
     """The grant on each kind of card; a kind without one carries its reason.
 
-    `barred` lists the reasons that occur, with the kinds that each one bars, in filter order.
+    `barred` lists the reasons that occur, with the kinds that each one bars, in filter order;
+    `judged` says of each sort of card met so far whether it can serve the grant at all.
     """
 
     by_kind: tuple[Grant | Reason, ...]
@@ -66,6 +67,28 @@ class Grants:
     memory: Ints
     compute: Ints
     barred: tuple[tuple[Reason, Flags], ...]
+    judged: list[bool] = field(default_factory=list, compare=False)
+
+
+def hopeful(board: Board, mode: Mode, grants: Grants, rows: Ints) -> Ints:
+    """Which of these cards are of a sort that can serve the grant: the sieve need see no others."""
+    sorts = board.words.sorts
+    for sort in sorts[len(grants.judged) :]:
+        grants.judged.append(sort.gives and _serves(board, mode, grants, sort))
+    found: Ints = rows[np.array(grants.judged, dtype=np.bool_)[board.cards.sort[rows]]]
+    return found
+
+
+def _serves(board: Board, mode: Mode, grants: Grants, sort: Sort) -> bool:
+    if not isinstance(grants.by_kind[sort.kind], Grant):
+        return False
+    if mode is Mode.WHOLE:
+        return sort.whole
+    if mode not in PLACED_MODES:
+        return sort.soft in (SOFT_CODES["any"], SOFT_CODES[mode.value])
+    return sort.layout != NO_LAYOUT and (
+        trial_at(board, sort.kind, sort.layout, grants.by_kind) is not None
+    )
 
 
 def grants_for(board: Board, work: Waiting, partition: int, mode: Mode) -> Grants:

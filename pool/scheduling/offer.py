@@ -10,6 +10,7 @@ from pool.scheduling.calendar import nodes_kept_away, others_cards
 from pool.scheduling.fit import (
     Grants,
     grants_for,
+    hopeful,
     host_only_sieve,
     host_share,
     modes_offered,
@@ -80,12 +81,11 @@ def passing(sieved: Iterable[tuple[Reason, Flags]], size: int) -> Flags:
 
 
 def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
-    rows = board.rows[partition]
-    rows = rows[board.cards.gives[rows]]
     state = board.parts.get(partition)
     policy = state.policy_for(work.purpose) if state else Policy.FRAGMENTATION
     for mode in modes_offered(board, work, partition):
         grants = grants_for(board, work, partition, mode)
+        rows = hopeful(board, mode, grants, board.rows[partition])
         fine = passing(sieve(board, work, partition, mode, grants, rows), len(rows))
         cuttings = _pick(board, work, partition, rows[fine], grants, mode, policy)
         if cuttings:

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nodeagent.protocol.vocabulary import Mode
-from pool.carving.sizes import profile_compute_milli, profile_micro
+from pool.carving.sizes import FULL, profile_compute_milli, profile_micro
 from pool.scheduling.board import Board, Ints
 from pool.scheduling.fit import Grants, ceiling_room
 from pool.scheduling.grant import Grant
@@ -23,7 +21,7 @@ NOWHERE = 1 << 40
 """The size of what does not fit: larger than anything that does."""
 
 MOST_SORTS = 1 << 16
-"""Up to so many possible sorts of card, a table of them is quicker than sorting the cards."""
+"""Up to so many possible codes, a table of them is quicker than sorting the cards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,25 +103,23 @@ def _soft_order(board: Board, hunt: Hunt, rows: Ints) -> Ints:
 def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     """Least given, then reuse before cutting before re-carving, then the least loss of worth.
 
-    Cards of one kind, layout, use and room under the ceilings are alike: each sort is judged once,
-    by its lowest row.
+    Cards of one sort with as much room under the ceilings are alike: each is judged once, by its
+    lowest row.
     """
-    cards = board.cards
+    sorts = board.cards.sort[rows]
     left = ceiling_room(board, hunt.work, hunt.partition, rows)
-    told = (cards.kind[rows], cards.layout[rows], cards.held[rows] == 0, cards.entry[rows], left)
-    sorts, first = _alike(told)
-    kind, layout, untouched, entry = (column[first] for column in told[:4])
-    trials = [
-        trial_at(board, int(k), int(at), hunt.grants.by_kind)
-        for k, at in zip(kind, layout, strict=True)
-    ]
+    first = _firsts(sorts if (left == FULL).all() else sorts * (FULL + 1) + np.maximum(left, 0))
+    met = [board.words.sorts[code] for code in sorts[first].tolist()]
+    entry = np.array([sort.entry for sort in met], dtype=np.int64)
+    untouched = np.array([sort.untouched for sort in met], dtype=np.int64)
+    trials = [trial_at(board, sort.kind, sort.layout, hunt.grants.by_kind) for sort in met]
     table = np.array(
-        [_scores(board, hunt, int(k), t) for k, t in zip(kind, trials, strict=True)],
+        [_scores(board, hunt, sort.kind, t) for sort, t in zip(met, trials, strict=True)],
         dtype=np.int64,
-    ).reshape(sorts, 5)
+    ).reshape(len(met), 5)
     over = table[:, 4] > left[first]
     size = np.where(over, NOWHERE, table[:, 0])
-    fresh = untouched.astype(np.int64) + (entry > 0)
+    fresh = untouched + (entry > 0)
     if hunt.policy is Policy.SPREAD:
         fresh = -fresh
     moves = entry + table[:, 2]
@@ -136,20 +132,15 @@ def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     return mig_cutting(board, int(rows[first[best]]), trial)
 
 
-def _alike(columns: Sequence[npt.NDArray[Any]]) -> tuple[int, Ints]:
-    """How many different rows these columns have, and where each is met first."""
-    key = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        low = int(column.min(initial=0))
-        key = key * (int(column.max(initial=0)) - low + 1) + (column - low)
-    top = int(key.max(initial=0)) + 1
+def _firsts(codes: Ints) -> Ints:
+    """Where each different code is met first."""
+    top = int(codes.max(initial=0)) + 1
     if top > MOST_SORTS:
-        first = np.unique(key, return_index=True)[1]
-    else:
-        met = np.full(top, -1, dtype=np.int64)
-        met[key[::-1]] = np.arange(len(key))[::-1]
-        first = met[met >= 0]
-    return len(first), first
+        found: Ints = np.unique(codes, return_index=True)[1]
+        return found
+    met = np.full(top, -1, dtype=np.int64)
+    met[codes[::-1]] = np.arange(len(codes))[::-1]
+    return met[met >= 0]
 
 
 def _scores(
