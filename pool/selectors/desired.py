@@ -139,6 +139,7 @@ def _wanted(attempt: Attempt, holds: list[Hold], node: Node, launch: Launch | No
         stop_reason=workload.stop_reason,
         runner=workload.runner,
         image=workload.image,
+        min_driver=str(workload.need.get("min_driver", "")),
         launch=launch,
     )
 
