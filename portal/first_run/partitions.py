@@ -8,12 +8,23 @@ from pool.models import Partition
 from pool.services.partitions import partition_create
 from portal.first_run.fleet import Machine
 
+NO_WHOLE_INFERENCE = {
+    "per_workload": [{"purposes": ["inference"], "compute_milli": 500, "memory_milli": 1000}]
+}
+"""One inference replica takes at most half of a card's compute (requirement P7)."""
+
+ROOM_FOR_BURSTS = NO_WHOLE_INFERENCE | {
+    "card_sum": [{"purposes": ["finetuning"], "compute_milli": 800, "memory_milli": 1000}]
+}
+"""Besides, a fifth of each card is kept free of fine-tuning for bursts of inference."""
+
 FAMILIES: tuple[dict[str, Any], ...] = (
     {
         "slug": "a100",
         "name": "A100",
         "labels": ["A100-80GB", "A100-40GB", "A100-80GB-PCIe", "A800-80GB", "A30"],
         "modes": ["whole", "mig", "mps"],
+        "ceilings": NO_WHOLE_INFERENCE,
     },
     {
         "slug": "h100",
@@ -26,6 +37,7 @@ FAMILIES: tuple[dict[str, Any], ...] = (
         "name": "Graphics cards",
         "labels": ["L40S", "L4", "RTX-4090", "RTX-3090", "T4"],
         "modes": ["whole", "mps", "timeslice"],
+        "ceilings": ROOM_FOR_BURSTS,
     },
     {
         "slug": "ascend",
@@ -84,6 +96,7 @@ def _partition(
         modes=family["modes"],
         rank=rank * 10,
         policy="fragmentation",
+        ceilings=family.get("ceilings", {}),
         actor=actor,
         example=example,
     )

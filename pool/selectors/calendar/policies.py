@@ -56,7 +56,8 @@ def history(*, partition: Partition | None = None, most: int = 50) -> list[Step]
     rows = list(version_list(partition=partition)[: most + 1])
     found = []
     for number, row in enumerate(rows[:most]):
-        before = rows[number + 1].values if number + 1 < len(rows) else {}
+        made = {} if row.partition_id is None else row.values
+        before = rows[number + 1].values if number + 1 < len(rows) else made
         found.append(Step(row, difference(_shown(row, before), _shown(row, row.values))))
     return found
 

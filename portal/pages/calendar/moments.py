@@ -12,14 +12,13 @@ from pool.models.users import User
 SHAPE = "%Y-%m-%dT%H:%M"
 
 
-class MomentField(forms.CharField):
+class MomentField(forms.Field):
     """A date and a time of day; the form tells it whose zone it is in by `in_zone`."""
 
     zone = ZoneInfo("UTC")
     default_error_messages = {"moment": _("A date with a time is needed.")}
 
     def __init__(self, **given: Any) -> None:
-        given.setdefault("max_length", 25)
         shape = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=SHAPE)
         super().__init__(widget=shape, **given)
 
@@ -29,11 +28,11 @@ class MomentField(forms.CharField):
         Raises:
             ValidationError: it is no date with a time.
         """
-        text = super().to_python(value)
+        text = str(value or "").strip()
         if not text:
             return None
         try:
-            at = datetime.fromisoformat(text)
+            at = datetime.fromisoformat(text[:32])
         except ValueError as wrong:
             raise forms.ValidationError(self.error_messages["moment"], code="moment") from wrong
         return at.replace(tzinfo=self.zone) if at.tzinfo is None else at
