@@ -6,8 +6,8 @@ from nodeagent.drivers.simulated.cards import card
 from nodeagent.drivers.simulated.driver import SimulatedDriver
 from nodeagent.drivers.simulated.fleet import SimulatedNode
 from tests.field.bench import Bench
-from tests.field.yielding import Giving
 from tests.field.cases import cases, stack_of_cases
+from tests.field.yielding import Giving
 from tests.nodeagent.conftest import folders, node, portal
 from tests.nodeagent.drivers.conftest import machine, nvml_library
 
