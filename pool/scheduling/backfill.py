@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pool.scheduling.board import LATE_S, Board, Times, ends_s
-from pool.scheduling.calendar import forecast_s
+from pool.scheduling.board import LATE_S, Board, Ints, Times, ends_s
+from pool.scheduling.calendar import forecast_s, kept_away
 from pool.scheduling.model import (
     Placed,
     PlannedStart,
@@ -34,40 +34,80 @@ class Head:
 
 def plan_head(board: Board, work: Waiting) -> Head | None:
     """The earliest time at which the work fits, as running work ends; None when it never does."""
-    return _quick_head(board, work) or _searched_head(board, work)
-
-
-def _quick_head(board: Board, work: Waiting) -> Head | None:
-    """Whole cards on one node: the node whose n-th card is free first, if nothing else binds."""
     need = work.need
-    if not need.whole or need.topology is not Topology.NODE:
-        return None
-    times = _card_times(board)
+    if need.whole and not need.nodes and need.topology in (Topology.NODE, Topology.NETWORK):
+        times = _by_node(board, _card_times(board, work))
+        found = _soonest(board, work, times)
+        if found is None:
+            return None
+        head = _quick_head(board, work, *found)
+        if head is not None:
+            return head
+    return _searched_head(board, work)
+
+
+def _by_node(board: Board, times: Times) -> Times:
+    """When each node has one, two, three … cards free; never (infinity) beyond what it has."""
     nodes = board.cards.node
     order = np.lexsort((times, nodes))
     first = np.searchsorted(nodes[order], np.arange(len(board.nodes.states)))
-    nth = first + need.parts - 1
-    exists = nth < len(order)
-    exists[exists] &= nodes[order[nth[exists]]] == np.flatnonzero(exists)
-    ready = np.full(len(first), np.inf)
-    ready[exists] = times[order[nth[exists]]]
-    at_s = float(ready.min(initial=np.inf))
-    if not np.isfinite(at_s):
+    place = np.arange(len(order)) - first[nodes[order]]
+    found = np.full((len(board.nodes.states), int(place.max(initial=0)) + 1), np.inf)
+    found[nodes[order], place] = times[order]
+    return found
+
+
+def _soonest(board: Board, work: Waiting, times: Times) -> tuple[float, tuple[int, ...]] | None:
+    """The soonest time by cards alone, and the rows of the nodes that then have them."""
+    parts, most = work.need.parts, times.shape[1]
+    if parts <= most:
+        ready = times[:, parts - 1]
+        at_s = float(ready.min(initial=np.inf))
+        fits = np.flatnonzero(ready == at_s).tolist()
+        return (at_s, tuple(fits)) if np.isfinite(at_s) else None
+    if work.need.topology is Topology.NODE:
         return None
-    rows = np.flatnonzero((ready == at_s)[nodes] & (board.cards.held > 0)).tolist()
-    pieces = (piece for row in rows for piece in board.cards.pieces[row])
-    holders = {piece.held_by for piece in pieces if piece.held_by is not None}
+    networks = np.unique(board.nodes.network).tolist()
+    found = [_gang(times, np.flatnonzero(board.nodes.network == n), parts) for n in networks]
+    known = [entry for entry in found if np.isfinite(entry[0])]
+    return min(known, default=None)
+
+
+def _gang(times: Times, nodes: Ints, parts: int) -> tuple[float, tuple[int, ...]]:
+    """Whole nodes of one network and one more for the rest, free together the soonest."""
+    full, rest = divmod(parts, times.shape[1])
+    whole = times[nodes, -1]
+    order = np.argsort(whole, kind="stable")
+    if len(order) < full + bool(rest):
+        return (np.inf, ())
+    chosen = order[:full].tolist()
+    at_s = float(whole[chosen].max(initial=0.0))
+    if rest:
+        others = order[full:]
+        last = int(others[np.argmin(times[nodes[others], rest - 1])])
+        at_s = max(at_s, float(times[nodes[last], rest - 1]))
+        chosen.append(last)
+    return (at_s, tuple(nodes[chosen].tolist()))
+
+
+def _quick_head(board: Board, work: Waiting, at_s: float, nodes: Sequence[int]) -> Head | None:
+    """The head on these nodes once their work has ended, if nothing but cards binds it."""
+    here = np.isin(board.cards.node, nodes) & (board.cards.held > 0)
+    pieces = (p for row in np.flatnonzero(here).tolist() for p in board.cards.pieces[row])
+    holders = {piece.held_by for piece in pieces}
     trial = board.copy()
-    for number in sorted(holders):
-        running = board.running(number)
-        if running is not None and ends_s(board.snapshot, running) <= at_s:
+    for running in board.snapshot.running:
+        if running.id in holders and ends_s(board.snapshot, running) <= at_s:
             release(trial, running)
     placed = offer(trial, work)
     return None if placed is None else head_at(trial, work, placed, at_s)
 
 
-def _card_times(board: Board) -> Times:
-    """When each card is forecast to be free as a whole; never while something else holds it."""
+def _card_times(board: Board, work: Waiting) -> Times:
+    """When each card is forecast to be free as a whole for this work.
+
+    Never while something else holds it, or while it is kept for others.
+    """
     cards = board.cards
     free = cards.whole != NEVER
     held = (cards.held > 0) & cards.offered
@@ -75,6 +115,8 @@ def _card_times(board: Board) -> Times:
     ends = np.where(cards.ends < now, now + LATE_S, cards.ends)
     times: Times = np.where(free, now, np.where(held, ends, np.inf))
     times[~cards.offered] = np.inf
+    for _, fine in kept_away(board, work):
+        times[~fine] = np.inf
     return times
 
 

@@ -210,6 +210,18 @@ class Board:
         own = state.tolerance_milli if state else None
         return self.snapshot.rules.compute_tolerance_milli if own is None else own
 
+    def slots(self) -> tuple[Ints, Ints]:
+        """The card rows of each node, padded with -1, and each card's place in that list."""
+        found: tuple[Ints, Ints] | None = self.words.memo.get("slots")
+        if found is None:
+            node = self.cards.node
+            counts = np.bincount(node, minlength=len(self.nodes.states))
+            place = np.arange(len(node)) - (np.cumsum(counts) - counts)[node]
+            table = np.full((len(counts), max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
+            table[node, place] = np.arange(len(node))
+            found = self.words.memo["slots"] = (table, place)
+        return found
+
     def running(self, number: int) -> Running | None:
         """The running work of that id."""
         known: dict[int, Running] | None = self.words.memo.get("running")

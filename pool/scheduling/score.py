@@ -77,21 +77,10 @@ def fragments(board: Board) -> Fragments | None:
         return None
     found: Fragments | None = board.words.memo.get("fragments")
     if found is None:
-        slots, place = _slots(board)
+        slots, place = board.slots()
         found = Fragments(_mix(board), slots, place)
         board.words.memo["fragments"] = found
     return found
-
-
-def _slots(board: Board) -> tuple[Ints, Ints]:
-    """The card rows of each node, padded with -1, and each card's place in that list."""
-    node = board.cards.node
-    counts = np.bincount(node, minlength=len(board.nodes.states))
-    first = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    place = np.arange(len(node)) - first[node]
-    slots = np.full((len(counts), max(1, int(counts.max()))), -1, dtype=np.int64)
-    slots[node, place] = np.arange(len(node))
-    return slots, place
 
 
 def _mix(board: Board) -> Mix:
