@@ -22,7 +22,8 @@ log = structlog.get_logger(__name__)
 SOON_S = 60.0
 """A planned start that moves by less is not written again."""
 
-UNHURRIED = frozenset({"starts_s", "rank"})
+TIMES = ("starts_s", "starts_p50_s", "starts_p90_s")
+UNHURRIED = frozenset({*TIMES, "rank"})
 """Words that change with every second: they alone are no reason to write again."""
 
 _WAITS = """
@@ -125,6 +126,8 @@ def words(why: Explanation) -> dict[str, Any]:
         "shortage": asdict(why.shortage) if why.shortage else None,
         "position": why.position,
         "starts_s": why.starts_s,
+        "starts_p50_s": why.starts_p50_s,
+        "starts_p90_s": why.starts_p90_s,
         "rank": dict(why.rank),
         "detail": why.detail,
     }
@@ -134,7 +137,8 @@ def _differs(old: dict[str, Any] | None, new: dict[str, Any]) -> bool:
     """Whether anything changed that a person would see."""
     if not old or old.keys() != new.keys():
         return True
-    before, after = old["starts_s"], new["starts_s"]
-    if (before is None) != (after is None) or abs((before or 0) - (after or 0)) > SOON_S:
-        return True
+    for name in TIMES:
+        before, after = old[name], new[name]
+        if (before is None) != (after is None) or abs((before or 0) - (after or 0)) > SOON_S:
+            return True
     return any(old[key] != new[key] for key in new if key not in UNHURRIED)
