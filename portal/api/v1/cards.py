@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTransform
 from rest_framework import serializers
 
 from pool.lifecycle.cards import CardState
@@ -11,12 +12,30 @@ from portal.api.door import UID, Listed
 from portal.api.fields import Filters
 
 
+class AbilityOut(serializers.Serializer[Any]):
+    """What the node can really keep in one mode of a card."""
+
+    mode = serializers.CharField()
+    memory = serializers.CharField(
+        help_text="who holds a slice to its memory: hardware, driver, daemon, preload, sampling"
+    )
+    compute = serializers.CharField(help_text="who holds it to its compute; none: nobody does")
+    note = serializers.CharField()
+    licence = serializers.CharField(help_text="kind of seat that a slice takes; empty: none")
+
+
 class CardOut(serializers.ModelSerializer[Card]):
     """One physical card. Unknown is null, never 0."""
 
     node = serializers.SlugRelatedField[Any](slug_field="name", read_only=True)
     partition = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     modes = serializers.ListField(child=serializers.CharField())
+    abilities = AbilityOut(
+        many=True,
+        read_only=True,
+        allow_null=True,
+        help_text="what the node says it can enforce, mode by mode; null: it says nothing",
+    )
 
     class Meta:
         model = Card
@@ -32,6 +51,7 @@ class CardOut(serializers.ModelSerializer[Card]):
             "nominal_gb",
             "memory_mib",
             "modes",
+            "abilities",
             "domain",
             "numa",
             "strength",
@@ -64,7 +84,8 @@ class CardDoor(Listed):
 
     def rows(self) -> QuerySet[Card]:
         """All of them, without their inventory text."""
-        return Card.objects.select_related("node", "partition").defer("facts")
+        rows = Card.objects.select_related("node", "partition").defer("facts")
+        return rows.annotate(abilities=KeyTransform("abilities", "facts"))
 
     def narrowed(self, rows: QuerySet[Card], **asked: Any) -> QuerySet[Card]:
         """By node, partition, model, vendor and state."""
