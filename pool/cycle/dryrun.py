@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from pool.cycle.waiting import Look
 from pool.scheduling.model import Plan, Policy, Snapshot
+from pool.scheduling.outlook.expected import expect
 from pool.scheduling.plan import plan
 
 
@@ -53,7 +54,8 @@ class Outcome:
 
 def dry_run(look: Look, trial: Trial) -> Outcome:
     """Plan the same look under the changed policy, and compare workload by workload."""
-    after = plan(_changed(look.snapshot, trial))
+    changed = _changed(look.snapshot, trial)
+    after = expect(changed, plan(changed))
     turned = []
     for work in look.snapshot.waiting:
         was, becomes = _fate(look.made, work.id), _fate(after, work.id)
@@ -91,8 +93,8 @@ def _fate(made: Plan, workload: int) -> Fate:
     told = made.waits.get(workload)
     if told is None:
         return Fate(now=True, position=None, at_s=None)
-    starts = {start.workload: start.at_s for start in made.starts}
-    return Fate(now=False, position=told.position, at_s=starts.get(workload, told.starts_s))
+    at_s = told.starts_s if told.starts_p50_s is None else told.starts_p50_s
+    return Fate(now=False, position=told.position, at_s=at_s)
 
 
 def _key(fate: Fate) -> tuple[bool, float, int]:

@@ -9,6 +9,7 @@ from pool.cycle.snapshot import take
 from pool.lifecycle.workloads import WorkloadState
 from pool.models.workloads import Workload
 from pool.scheduling.model import Plan, Reason, Snapshot
+from pool.scheduling.outlook.expected import expect
 from pool.scheduling.plan import plan
 from pool.scheduling.suggest import Change, suggest
 
@@ -57,7 +58,7 @@ class Look:
 def look() -> Look:
     """Take a look and plan on it; nothing is written. Many explanations may share one."""
     snapshot = take(now())
-    return Look(snapshot, plan(snapshot))
+    return Look(snapshot, expect(snapshot, plan(snapshot)))
 
 
 def waiting_explain(*, workload: Workload, seen: Look | None = None) -> Waits:
