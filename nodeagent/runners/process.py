@@ -94,7 +94,9 @@ class ProcessRunner:
             if work.runner == CONTAINER:
                 await self._containers.pull(record, work)
             self._meet(record, work)
-            await asyncio.sleep(order.delay_s)
+            if order.delay_s:
+                self.changed()
+                await asyncio.sleep(order.delay_s)
             child, words = await asyncio.to_thread(self._spawn, record, order)
         except (OSError, NoAccount, ValueError, PullFailed) as failure:
             self.refuse(work, str(failure))

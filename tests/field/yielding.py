@@ -40,9 +40,12 @@ class Giving:
         """Return when it stands and the project may use both cards without asking."""
         self.house.ready()
         admin = self.house.as_("platform_admin")
-        for kind in ("limit", "allowance"):
-            said = {"project": self.house.project, "partition": "a100", "unit": "cards_micro"}
-            admin("POST", "quotas", {**said, "kind": kind, "limit": 16_000_000})
+        (home,) = admin("GET", f"projects?slug={self.house.project}")["results"]
+        said = {"partition": "a100", "unit": "cards_micro", "card_model": "A100-80GB"}
+        tenants = ({"project": home["slug"]}, {"organization": home["organization"]})
+        for tenant, kinds in zip(tenants, (("limit", "allowance"), ("limit",)), strict=True):
+            for kind in kinds:
+                admin("POST", "quotas", {**said, **tenant, "kind": kind, "limit": 16_000_000})
         for slug, words in (
             ("field-low", {"priority": "low", "preemptible": True, "grace_seconds": 20}),
             ("field-short", {"priority": "low", "preemptible": True, "grace_seconds": 6}),
