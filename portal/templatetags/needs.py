@@ -8,6 +8,7 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from pool.lifecycle.nodes import NodeState
+from pool.models.placements import Hold
 from pool.models.ranks import Rank
 from pool.models.requests import Request
 from pool.models.slices import Slice
@@ -152,6 +153,14 @@ def stage_words(rank: Rank) -> str:
     silent = rank.node.state == NodeState.SILENT and not rank.over
     words = str(STAGES["silent" if silent else rank.stage])
     return f"{words}: {exit_words(rank.exit_reason)}" if rank.exit_reason else words
+
+
+@register.filter
+def rank_words(hold: Hold) -> str:
+    """Which rank of a gang lies there: "rank 1 of 2"; nothing for work on one node."""
+    attempt = hold.placement.attempt
+    rank = attempt.ranks.filter(node=hold.node_id).first() if attempt.size > 1 else None
+    return _("rank %(n)d of %(size)d") % {"n": rank.rank, "size": attempt.size} if rank else ""
 
 
 @register.filter
