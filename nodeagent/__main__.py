@@ -42,7 +42,7 @@ def build(config: Config, node: SimulatedNode | None, tried: Tried | None = None
     enclosed = enclosure.build(str(state), tried)
     engine = Containers(container.engine() if node is None else "")
     carve = config.carve and not config.observe
-    wishes = choose.Wishes(carve, config.hami_core, config.exporter)
+    wishes = choose.Wishes(carve, config.hami_core, config.exporter, config.vgpu_policy)
     driver = choose.driver(node, state, config.faults, wishes)
     tools = tools_folder(work, ("/usr/bin/python3", "/usr/local/bin/python3", sys.executable))
     return Agent(

@@ -34,6 +34,7 @@ class Config:
     carve: bool = False
     hami_core: Path | None = None
     exporter: str = ""
+    vgpu_policy: str = ""
     stop_workloads: bool = False
     grace_s: float = 10.0
     faults: Path | None = None
@@ -82,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--hami-core", help="HAMi-core's library, where it is in no usual place")
     made.add_argument("--exporter", help="address of a metrics exporter on this node")
+    made.add_argument("--vgpu-policy", help="best_effort, equal_share or fixed_share")
     made.add_argument("--json", action="store_true", help="doctor: answer in JSON")
     made.add_argument("--stop-workloads", "--stop-workloads-on-exit", action="store_true")
     made.add_argument("--grace", help="seconds that workloads get when the agent stops them")
@@ -124,6 +126,7 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str
         carve=_yes(value("carve")),
         hami_core=path("hami_core"),
         exporter=value("exporter"),
+        vgpu_policy=value("vgpu_policy"),
         as_json=_yes(value("json")),
         stop_workloads=_yes(value("stop_workloads")),
         grace_s=_seconds(value("grace", "10")),

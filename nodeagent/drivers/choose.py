@@ -27,12 +27,14 @@ class Wishes:
     """What the administrator of a real node asks of its driver.
 
     Real cards are cut and shared only with `carve`; `preload` names HAMi-core's library where it
-    is in no usual place; `exporter` is the address of another source of readings.
+    is in no usual place; `exporter` is the address of another source of readings; `vgpu_policy`
+    says how the vGPU devices of one card take turns, "" as the host has it.
     """
 
     carve: bool = False
     preload: Path | None = None
     exporter: str = ""
+    vgpu_policy: str = ""
 
 
 def driver(
@@ -52,7 +54,7 @@ def driver(
             return ListedDriver(state_dir, Amd(programs), wishes.carve, exporter)
         if programs.has(SMI):
             return ListedDriver(state_dir, Ascend(programs), wishes.carve, exporter)
-    return NvmlDriver(state_dir, wishes.carve, sharings(state_dir, wishes.preload), exporter)
+    return NvmlDriver(state_dir, wishes.carve, sharings(state_dir, wishes), exporter)
 
 
 def _has_nvidia() -> bool:
@@ -64,12 +66,12 @@ def _has_nvidia() -> bool:
     return True
 
 
-def sharings(state_dir: Path, preload: Path | None) -> tuple[Sharing, ...]:
+def sharings(state_dir: Path, wishes: Wishes) -> tuple[Sharing, ...]:
     """The ways to share an NVIDIA card on this machine; each says for itself whether it can."""
     programs = Programs()
     root = Path("/run/gpupool") if os.geteuid() == 0 else state_dir
     return (
         Mps(root / "mps", programs),
-        TimeSlice(programs, find_preload(preload), root / "hami"),
-        Vgpu(),
+        TimeSlice(programs, find_preload(wishes.preload), root / "hami"),
+        Vgpu(policy=wishes.vgpu_policy),
     )

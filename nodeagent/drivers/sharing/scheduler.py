@@ -1,7 +1,5 @@
 """How the vGPU devices of one card take turns: a policy of the card, set while it is empty."""
 
-from typing import Any
-
 import pynvml
 
 from nodeagent.drivers.base import NotSupported, Refused
@@ -9,7 +7,7 @@ from nodeagent.drivers.base import NotSupported, Refused
 POLICIES = {"best_effort": 1, "equal_share": 2, "fixed_share": 3}
 
 
-def set_policy(handle: Any, policy: str) -> None:
+def set_policy(uuid: str, policy: str) -> None:
     """Put the policy in force. The card takes it only without devices and outside MIG.
 
     Raises:
@@ -22,6 +20,7 @@ def set_policy(handle: Any, policy: str) -> None:
     wanted.schedulerPolicy = POLICIES[policy]
     wanted.enableARRMode = 0
     try:
+        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
         pynvml.nvmlDeviceSetVgpuSchedulerState(handle, wanted)
     except pynvml.NVMLError as failure:
         kind = NotSupported if failure.value == pynvml.NVML_ERROR_NOT_SUPPORTED else Refused

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nodeagent.drivers.base import Busy, NotSupported, Refused
 from nodeagent.drivers.shares import Share
+from nodeagent.drivers.sharing.scheduler import set_policy
 from nodeagent.protocol.desired import WantedSlice
 from nodeagent.protocol.inventory import Ability, Card, Geometry, Profile
 from nodeagent.protocol.vocabulary import MODE_ISOLATION, Mode
@@ -49,12 +50,16 @@ def parsed(number: str, name: str, left: int) -> Kind | None:
 
 
 class Vgpu:
-    """`root` stands for `/sys`; tests give a folder that looks like it."""
+    """`root` stands for `/sys`; tests give a folder that looks like it.
+
+    `policy` is how the devices of one card take turns; "" leaves it as the host has it.
+    """
 
     mode = Mode.VGPU
 
-    def __init__(self, root: Path = Path("/sys")) -> None:
+    def __init__(self, root: Path = Path("/sys"), policy: str = "") -> None:
         self._root = root
+        self._policy = policy
 
     def offer(self, card: Card) -> tuple[Geometry, Ability] | None:
         """On a card whose host driver shows types; each type is a profile of its own."""
@@ -93,13 +98,16 @@ class Vgpu:
         return tuple(sorted(found, key=lambda kind: (kind.series, kind.gb, kind.number)))
 
     def enter(self, card: Card) -> None:
-        """Nothing to do: the host's administrator has made the card ready.
+        """The host's administrator has made the card ready; only the policy is set here.
 
         Raises:
-            NotSupported: no types are shown.
+            NotSupported: no types are shown, or the policy cannot be had.
+            Refused
         """
         if not self.kinds(card) and not self._made(card):
             raise NotSupported("this host shows no vGPU types for the card")
+        if self._policy:
+            set_policy(card.uuid, self._policy)
 
     def leave(self, card: Card) -> None:
         """Nothing to undo on an empty card.

@@ -78,7 +78,7 @@ def sharings(state: Path):
     return (
         Mps(state / "mps", programs),
         TimeSlice(programs, preload if preload.exists() else None, state / "hami"),
-        Vgpu(state / "sys"),
+        Vgpu(state / "sys", os.environ.get("VGPU_POLICY", "")),
     )
 
 

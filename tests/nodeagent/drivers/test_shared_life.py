@@ -20,11 +20,11 @@ def node(machine, tmp_path):
     programs.put(folder, "nvidia-cuda-mps-control", programs.MPS)
     path = f"{folder}:{os.environ['PATH']}"
 
-    def play(*acts, carve=True):
+    def play(*acts, carve=True, **more):
         given = json.dumps([str(tmp_path), acts, carve])
-        return world.run(ACTS, given, PATH=path, FAKES=str(folder))
+        return world.run(ACTS, given, PATH=path, FAKES=str(folder), **more)
 
-    play.folder = folder
+    play.folder, play.state = folder, tmp_path
     return play
 
 
@@ -102,3 +102,22 @@ def test_an_instance_is_opened_through_its_own_capabilities(tmp_path):
     caps = [name for name in names if re.search("cap", name)]
     assert caps == ["/dev/nvidia-caps/nvidia-cap30", "/dev/nvidia-caps/nvidia-cap31"]
     assert "/dev/nvidia2" in names
+
+
+@pytest.mark.parametrize(("policy", "kind"), [("equal_share", None), ("unfair", "NotSupported")])
+def test_devices_of_a_hypervisors_card_take_turns_by_the_policy_it_was_given(node, policy, kind):
+    types = node.state / "sys/class/mdev_bus/0000:10:00.0/mdev_supported_types/nvidia-1"
+    types.mkdir(parents=True)
+    (types / "name").write_text("NVIDIA H100-10C")
+    (types / "available_instances").write_text("4")
+    card, refused, entered, mode = node(
+        ["inventory"],
+        ["set_mode", "GPU-0", "vgpu"],
+        ["script", "set vgpu_host 0 1"],
+        ["modes"],
+        VGPU_POLICY=policy,
+    )
+    assert card[0]["modes"][-1] == "vgpu" and card[0]["abilities"][-1]["licence"] == "vCS"
+    assert refused["no"] == "NotSupported" and mode["GPU-0"] == "whole"
+    (came,) = node(["set_mode", "GPU-0", "vgpu"], VGPU_POLICY=policy)
+    assert (came or {}).get("no") == kind
