@@ -13,11 +13,11 @@ from typing import Any
 
 import psycopg
 
-from pool.lifecycle.workloads import WORKLOAD
+from pool.lifecycle.workloads import ENDED
 from tests.stack import RunningStack
 from tests.waiting import until
 
-FINAL = {str(state) for state in (*WORKLOAD.final, "stopped")}
+FINAL = {str(state) for state in ENDED}
 
 NODE = "  - {{name: {name}, cpus: 64, memory_gib: 512, disk_gib: 4000, cards: [{cards}]}}\n"
 

@@ -136,7 +136,14 @@ def pieces_context(request: HttpRequest, array: Workload) -> dict[str, Any]:
         rows = rows.filter(array_index__gt=int(after))
     found = list(rows.defer("command", "env", "files")[: SIZE + 1])
     more = found[SIZE - 1].array_index if len(found) > SIZE else None
-    return {"pieces": found[:SIZE], "kind": kind, "more": more, "array": array}
+    return {
+        "pieces": found[:SIZE],
+        "kind": kind,
+        "after": after if after.isdigit() else "",
+        "more": more,
+        "array": array,
+        "ended": array.state in ENDED,
+    }
 
 
 def _piece_kinds() -> list[tuple[str, str]]:
