@@ -80,3 +80,12 @@ def test_no_rank_but_the_first_starts_before_it_is_known_where_to_meet(rank, por
     wish = Desired(epoch=1, generation=1, work=(rank_job(rank, port),))
     taken = [step.kind for step in steps(wish, Found())]
     assert (StepKind.START_WORK in taken) is starts
+
+
+async def test_what_only_the_portal_knows_reaches_the_job_and_no_other_name_of_ours(runner):
+    wish = {"GPUPOOL_NODE": "n1", "GPUPOOL_ARRAY_INDEX": "7", "GPUPOOL_SHIM": "theirs"}
+    code = "import json, os; print(json.dumps(dict(os.environ)))"
+    await runner.start(order(job("at-1", "python3", "-c", code, env=wish)))
+    seen = json.loads(output(await ended(runner)))
+    assert (seen["GPUPOOL_NODE"], seen["GPUPOOL_ARRAY_INDEX"]) == ("n1", "7")
+    assert "GPUPOOL_SHIM" not in seen and "MASTER_PORT" not in seen
