@@ -12,8 +12,8 @@ from pool.models.tenants import Project
 from pool.models.workloads import Workload
 from pool.rules.needs import Need
 from pool.rules.quotas import Allowance, allowance_says
-from pool.selectors.series.arrays import LIVE, taken_by
 from pool.selectors.offers import PlacedOption, host_of
+from pool.selectors.series.arrays import LIVE, taken_by
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from pool.models import Partition, Project, TemplateVersion, Workload
 from pool.rules.arrays import MOST_PIECES, Array, array_problem, at_once, lasting
+from pool.rules.gangs import Gang
 from pool.rules.workloads import MOST_REASON
 from pool.selectors.series.arrays import told
 from pool.services.series.arrays import array_throttle
@@ -179,6 +180,7 @@ def words_of(old: Workload) -> dict[str, Any]:
         "runs": old.runs_left,
         "comment": old.comment,
         "array": array,
+        "gang": Gang(on_rank_death=old.on_rank_death, rendezvous_seconds=old.rendezvous_seconds),
     }
 
 
