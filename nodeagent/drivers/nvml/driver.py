@@ -81,7 +81,10 @@ class NvmlDriver:
             with contextlib.suppress(Lost, NotSupported, Busy, Refused):
                 await self._ask(uuid, "resume", lambda u=uuid: self._carver.resume(u), ACT_S)  # type: ignore[misc]
         if self._found.handles:
-            self._events.open(self._found.handles)
+            with contextlib.suppress(Lost, NotSupported):
+                await self._ask(
+                    WHOLE_NODE, "events", lambda: self._events.open(self._found.handles), ACT_S
+                )
 
     def boot_id(self) -> str:
         """The machine's own."""

@@ -1,5 +1,6 @@
 """What NVML says, turned into the protocol's words; what it does not say stays None."""
 
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -16,6 +17,9 @@ from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
 T = TypeVar("T")
 
 MIB = 1024 * 1024
+FIRST_LOOK_S = 5.0
+"""How long one card may take to say who it is when the agent starts."""
+
 GONE = (pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_RESET_REQUIRED)
 
 SILENT = "silent"
@@ -53,6 +57,15 @@ def known(ask: Callable[[], T]) -> T | None:
         return None
 
 
+def within(limit_s: float, ask: Callable[[], T]) -> T | None:
+    """The answer, or None when there is none in time: what hangs holds only its own thread."""
+    box: list[T | None] = []
+    asking = threading.Thread(target=lambda: box.append(known(ask)), daemon=True)
+    asking.start()
+    asking.join(limit_s)
+    return box[0] if box else None
+
+
 def text(value: Any) -> str:
     """Older bindings answer in bytes, newer ones in text; what cannot be read is left out."""
     said = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
@@ -70,13 +83,17 @@ def cards() -> tuple[tuple[tuple[Card, Any], ...], int]:
     found: list[tuple[Card, Any]] = []
     count = pynvml.nvmlDeviceGetCount()
     for index in range(count):
-        handle = known(lambda i=index: pynvml.nvmlDeviceGetHandleByIndex(i))  # type: ignore[misc]
-        card = None if handle is None else known(lambda h=handle: _card(h, driver, runtime))  # type: ignore[misc]
-        if card is not None:
-            found.append((card, handle))
+        told = within(FIRST_LOOK_S, lambda i=index: _told(i, driver, runtime))  # type: ignore[misc]
+        if told is not None:
+            found.append(told)
     found.sort(key=lambda row: (row[0].pci or "", row[0].uuid))
     numbered = tuple((replace(card, index=n), handle) for n, (card, handle) in enumerate(found))
     return numbered, count - len(found)
+
+
+def _told(index: int, driver: str, runtime: int | None) -> tuple[Card, Any]:
+    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+    return _card(handle, driver, runtime), handle
 
 
 def _card(handle: Any, driver: str, runtime: int | None) -> Card:

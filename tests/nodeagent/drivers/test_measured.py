@@ -226,3 +226,18 @@ def test_a_card_that_hides_when_the_agent_starts_is_still_known_and_lost(machine
     cards, health, modes = world.run(ACTS, given)
     assert [card["uuid"] for card in cards] == ["GPU-0", "GPU-1"]
     assert [one["health"] for one in health] == ["ok", "lost"] and modes == {"GPU-0": "whole"}
+
+
+def test_a_card_that_hangs_when_the_agent_starts_takes_no_other_card_along(machine, tmp_path):
+    world = machine("A100-80GB", "A30", "A30")
+    given = json.dumps([str(tmp_path), [["inventory"], ["health"], ["sample", []]], True])
+    world.run(ACTS, given)
+    world.script("hang * 1")
+    cards, health, rows = world.run(ACTS, given)
+    assert [card["uuid"] for card in cards] == ["GPU-0", "GPU-2", "GPU-1"]
+    assert {one["uuid"]: one["health"] for one in health} == {
+        "GPU-0": "ok",
+        "GPU-1": "lost",
+        "GPU-2": "ok",
+    }
+    assert {row["card"] for row in rows} == {"GPU-0", "GPU-2"}
