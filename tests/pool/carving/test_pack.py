@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pool.carving.geometry import EMPTY, cut_of, legal
-from pool.carving.pack import best_place, demand_weights, even_weights, pack
+from nodeagent.protocol.inventory import Geometry, Profile
+from nodeagent.protocol.vocabulary import Isolation, Mode
+from pool.carving.geometry import EMPTY, cut_of, free_places, legal
+from pool.carving.pack import best_place, demand_weights, even_weights, fate, pack, worth
 from tests.pool.carving.cards import mig
 
 A100 = cut_of(mig("a100_80gb"))
@@ -97,3 +99,74 @@ def test_demand_moves_the_weights_towards_what_is_asked_for():
 @given(st.lists(st.sampled_from(_kinds("a100_80gb")[1]), max_size=7))
 def test_packing_does_not_depend_on_the_order_of_the_wish(wanted):
     assert pack(A100, EMPTY, tuple(wanted)) == pack(A100, EMPTY, tuple(reversed(wanted)))
+
+
+def _odd():
+    """A made-up card of twelve units whose profiles fit together badly, some of them scarce."""
+    told = (("3c", 3, range(0, 10), 4), ("4c", 4, (0, 4, 8), 2), ("5c", 5, (0, 7), 2))
+    told = (*told, ("2c+me", 2, range(0, 11, 2), 1), ("6c", 6, (0, 3, 6), 1))
+    return Geometry(
+        mode=Mode.MIG,
+        units=12,
+        compute_units=12,
+        isolation=Isolation.HARDWARE,
+        reset_to_enter=False,
+        profiles=tuple(
+            Profile(
+                name=name,
+                profile_id=name,
+                compute=size,
+                size=size,
+                memory_mib=size * 1000,
+                nominal_gb=size,
+                starts=tuple(starts),
+                max_instances=most,
+                media="+me" in name,
+            )
+            for name, size, starts, most in told
+        ),
+    )
+
+
+def test_profiles_of_unequal_sizes_are_packed_as_exactly():
+    cut = cut_of(_odd())
+    kinds = range(len(cut.places))
+    for count in range(1, 8):
+        for wanted in combinations_with_replacement(kinds, count):
+            assert (pack(cut, EMPTY, wanted) is not None) == _brute(cut, wanted), wanted
+
+
+def _fate(cut, weights, layout):
+    """Units left when random requests fill one card: every arrival tried, nothing remembered."""
+    chance = left = 0.0
+    for profile, weight in enumerate(weights):
+        free = free_places(cut, layout, profile) if weight else ()
+        if free:
+            chance += weight
+            left += weight * min(_fate(cut, weights, layout.plus(place)) for place in free)
+    return left / chance if chance else cut.geometry.units - layout.mask.bit_count()
+
+
+def test_a_fate_is_what_the_demand_is_expected_to_leave_empty():
+    cut = cut_of(mig("a30_24gb"))
+    threes = demand_weights(cut_of(_odd()), {"5c": 3, "4c": 1})
+    assert fate(cut_of(_odd()), EMPTY, threes) == _fate(cut_of(_odd()), threes, EMPTY) > 0
+    assert fate(cut, EMPTY, even_weights(cut)) == 0.0
+    only = demand_weights(A100, {"3g.40gb": 1})
+    behind = EMPTY.plus(next(p for p in A100.places[A100.index("1g.10gb")] if p.start == 6))
+    assert fate(A100, EMPTY, only) == 0.0
+    assert fate(A100, behind, only) == 3.0
+
+
+def test_a_1g_goes_where_a_3g_could_not_have_filled_the_card():
+    """Beside a 3g at the end a 4g would fill the card, so the 1g leaves it to another card."""
+    weights = demand_weights(A100, {"3g.40gb": 2, "4g.40gb": 1, "1g.10gb": 1})
+    half = EMPTY.plus(next(p for p in A100.places[A100.index("3g.40gb")] if p.start == 4))
+    ones = EMPTY.plus(next(p for p in A100.places[A100.index("1g.10gb")] if p.start == 6))
+    one = A100.index("1g.10gb")
+    costs = [
+        worth(A100, layout, weights)
+        - worth(A100, layout.plus(best_place(A100, layout, one, weights)), weights)
+        for layout in (half, ones)
+    ]
+    assert costs[1] < costs[0]
