@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from billing.selectors.usage import workload_cost
 from pool.events import Actor
+from pool.lifecycle.roles import RankDeath
 from pool.lifecycle.workloads import ENDED, HOLDING
 from pool.models.placements import Hold
 from pool.models.workloads import Attempt, Workload
@@ -149,6 +150,10 @@ def as_rest(workload: Workload) -> str:
         "command": workload.command,
         "expected_seconds": workload.expected_seconds,
     }
+    if workload.need != workload.template_version.need:
+        body["need"] = workload.need
+    if workload.on_rank_death != RankDeath.FAIL:
+        body |= {"on_rank_death": workload.on_rank_death, "runs": workload.runs_left}
     sent = shlex.quote(json.dumps(body, ensure_ascii=False))
     headers = "-H 'Authorization: Bearer '\"$TOKEN\" -H 'Content-Type: application/json'"
     return f'curl -X POST "$URL/api/v1/workloads/" {headers} -d {sent}'

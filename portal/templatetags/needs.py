@@ -13,6 +13,7 @@ from pool.models.ranks import Rank
 from pool.models.requests import Request
 from pool.models.slices import Slice
 from pool.models.templates import Template
+from pool.models.workloads import Attempt
 from pool.rules.problems import Problem
 from portal.templatetags.units import gigabytes, mib, number, percent
 
@@ -153,6 +154,18 @@ def stage_words(rank: Rank) -> str:
     silent = rank.node.state == NodeState.SILENT and not rank.over
     words = str(STAGES["silent" if silent else rank.stage])
     return f"{words}: {exit_words(rank.exit_reason)}" if rank.exit_reason else words
+
+
+@register.filter
+def nodes_words(attempt: Attempt | str, state: str) -> str:
+    """Where a run is: its node, or those of its ranks; of one out of reach only the silent ones."""
+    if not isinstance(attempt, Attempt):
+        return ""
+    nodes = [one.node for one in attempt.ranks.all()] if attempt.size > 1 else [attempt.node]
+    silent = [one for one in nodes if one.state == NodeState.SILENT]
+    named = silent if silent and state == "unreachable" else nodes
+    more = _(" and %(n)d more") % {"n": len(named) - 3} if len(named) > 3 else ""
+    return ", ".join(one.name for one in named[:3]) + more
 
 
 @register.filter
