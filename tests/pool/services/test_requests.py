@@ -170,14 +170,18 @@ def test_an_approver_who_grants_another_card_is_weighed_by_its_price(world, cost
     assert (request.state, request.weights) == (state, {"cost": cost})
 
 
-@pytest.mark.parametrize("draft_only", [True, False])
-def test_a_lease_kept_beforehand_is_not_offered(world, draft_only):
-    with pytest.raises(Invalid, match="Only leases on demand"):
-        draft(world, request_draft if draft_only else request_submit, lease_kind="reserved")
-    request = draft(world, request_submit)
+def test_an_approver_may_make_it_reserved_or_on_demand(world):
     words = {"user": world.lead, "actor": make.by(world.lead)}
-    with pytest.raises(Invalid, match="Only leases on demand"):
-        request_approve(request=request, changes={"lease_kind": "reserved"}, **words)
+    request = draft(world, request_submit)
+    request_approve(request=request, changes={"lease_kind": "reserved"}, **words)
+    request.refresh_from_db()
+    assert request.steps == ["lead", "org_admin"]
+    assert request.reservation.state == "asked"
+    words = {"user": world.admin, "actor": make.by(world.admin)}
+    request_approve(request=request, changes={"lease_kind": "on_demand"}, **words)
+    request.reservation.refresh_from_db()
+    assert request.reservation.state == "cancelled"
+    assert request.lease.kind == "on_demand"
 
 
 def test_another_kind_of_card_is_looked_for_everywhere(world):
