@@ -243,3 +243,15 @@ def place_words(one: Slice) -> str:
     if first == last:
         return _("place %(n)d") % {"n": first}
     return _("places %(first)d–%(last)d") % {"first": first, "last": last}
+
+
+CARD_REASONS = {
+    "clean_period": gettext_lazy("closed for a while to see whether its error comes again"),
+    "reset_needed": gettext_lazy("an error needs the card to be reset before it can be used"),
+}
+
+
+@register.filter
+def card_reason_words(reason: str) -> str:
+    """Why a card is closed; what a person wrote stays as it is."""
+    return str(CARD_REASONS.get(reason, reason))
