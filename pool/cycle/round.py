@@ -22,6 +22,7 @@ from pool.models.installation import Installation
 from pool.models.rounds import Round
 from pool.models.workloads import Workload
 from pool.scheduling.model import Reason
+from pool.scheduling.outlook.expected import expect
 from pool.scheduling.plan import plan
 from pool.services.queueing.rounds import round_kept
 
@@ -124,7 +125,7 @@ def _pass(refused: frozenset[int]) -> tuple[Done, bool]:
     clocks = [time.monotonic()]
     snapshot = take(now(), refused=refused)
     clocks.append(time.monotonic())
-    made = plan(snapshot)
+    made = expect(snapshot, plan(snapshot))
     clocks.append(time.monotonic())
     done = commit(made, share_milli=snapshot.rules.preempt_share_milli)
     lending.store(snapshot.running)

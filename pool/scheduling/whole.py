@@ -142,10 +142,14 @@ def _across(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[
 
 
 def _sizes(board: Board) -> dict[tuple[int, int], int]:
-    """How many cards of each kind each node has, free or not."""
-    pairs = np.stack((board.cards.kind, board.cards.node))
-    found, counts = np.unique(pairs, axis=1, return_counts=True)
-    return {(int(k), int(n)): int(c) for k, n, c in zip(*found, counts, strict=True)}
+    """How many cards of each kind each node has, free or not; counted once a board."""
+    known: dict[tuple[int, int], int] | None = board.words.memo.get("sizes")
+    if known is None:
+        pairs = np.stack((board.cards.kind, board.cards.node))
+        found, counts = np.unique(pairs, axis=1, return_counts=True)
+        known = {(int(k), int(n)): int(c) for k, n, c in zip(*found, counts, strict=True)}
+        board.words.memo["sizes"] = known
+    return known
 
 
 def _fill(

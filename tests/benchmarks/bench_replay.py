@@ -4,12 +4,11 @@ import heapq
 import os
 import time
 
-from pool.replay import mig, packing, queue
+from pool.replay import mig, packing
 from tests.benchmarks import optimum, published
 from tests.builders import mig as geometry
 
 SEEDS = tuple(range(42, 42 + int(os.environ.get("BENCH_SEEDS", "1"))))
-JOBS = int(os.environ.get("BENCH_JOBS", "5000"))
 CARDS = 100
 CHURN = int(os.environ.get("BENCH_CHURN", "20000"))
 
@@ -49,33 +48,6 @@ def test_packing_beside_the_published_policies():
         rate = tasks / (time.process_time() - begun)
         _say(f"{mix}: unallocated {mean:.3f} % (published {beside}), {rate:.0f} tasks a second")
         assert mean < known[mix, "Random"]
-
-
-def _waits(jobs, policy):
-    begun, first = time.process_time(), {}
-    for segment in queue.replay(jobs, queue.Shape(nodes=75, cards=8, policy=policy)):
-        first.setdefault(segment.number, segment.start_s)
-    waits = sorted(first[job.number] - job.submit_s for job in jobs)
-    large = [first[job.number] - job.submit_s for job in jobs if job.gpus >= 8]
-    mean = sum(waits) / len(waits)
-    _say(
-        f"{policy}: mean {mean:.0f} s, p50 {waits[len(waits) // 2]:.0f},"
-        f" p90 {waits[len(waits) * 9 // 10]:.0f}, p99 {waits[len(waits) * 99 // 100]:.0f},"
-        f" longest {waits[-1]:.0f}, of 8 cards or more {sum(large) / max(1, len(large)):.0f},"
-        f" {len(jobs) / (time.process_time() - begun):.0f} jobs a second"
-    )
-    return mean
-
-
-def test_waits_beside_first_come_first_served_and_easy():
-    folder = published.traces()
-    if folder is None:
-        return
-    jobs = published.philly(folder, JOBS)
-    means = {policy: _waits(jobs, policy) for policy in ("fifo", "easy", "live")}
-    double = _waits(published.philly(folder, JOBS, factor=2.0), "live")
-    _say(f"live / fifo {means['live'] / means['fifo']:.3f}, with doubled times {double:.0f} s")
-    assert means["live"] <= means["fifo"]
 
 
 def _legal(cuts, requests):

@@ -68,6 +68,8 @@ def expected(snapshot: Snapshot, made: Plan) -> Mapping[int, tuple[float, float]
     works = {work.id: work for work in snapshot.waiting}
     told = sorted(made.waits.values(), key=lambda t: (t.position, t.workload))
     order = [works[t.workload] for t in told if t.level in SLOW][:MOST]
+    if not order:
+        return {}
     board = build(snapshot)
     for placed in made.placed:
         take(board, works[placed.workload], placed)
