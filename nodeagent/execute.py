@@ -21,9 +21,6 @@ from nodeagent.protocol.vocabulary import (
 from nodeagent.reconcile import Found, Step, impossible
 from nodeagent.runners.base import Order, Runner, StartFailed
 
-RUNNERS = frozenset({"process", "container"})
-"""How work can be run here; the host tells the portal the same."""
-
 CALL_LIMIT_S = 60.0
 """A driver call that takes longer has hung: its card is left alone, the others go on."""
 
@@ -169,7 +166,7 @@ class Executor:
         work = _work(wish, step.target)
         if work is None or work.wanted != WorkWanted.RUN:
             return
-        why = impossible(work, found) or _unrunnable(work)
+        why = impossible(work, found) or self._unrunnable(work)
         if why:
             self.runner.refuse(work, why)
             raise StartFailed(why)
@@ -187,6 +184,12 @@ class Executor:
         lease = self.lease_at
         order = Order(work, slices, vendor, self.fence_s, lease, devices, numa, told, slow)
         await self.runner.start(order)
+
+    def _unrunnable(self, work: WantedWork) -> str:
+        """Why no runner of this node can run it, or nothing."""
+        if work.runner not in self.runner.kinds:
+            return f"this node has no runner {work.runner!r}"
+        return "" if work.command else "there is no command to run"
 
     async def _preflight(
         self, step: Step, work: WantedWork, slices: tuple[FoundSlice, ...], cards: list[Card]
@@ -244,13 +247,6 @@ def _unmade(one: WantedSlice, state: SliceFound, reason: str) -> FoundSlice:
         size=one.size,
         reason=reason,
     )
-
-
-def _unrunnable(work: WantedWork) -> str:
-    """Why no runner of this node can run it, or nothing."""
-    if work.runner not in RUNNERS:
-        return f"this node has no runner {work.runner!r}"
-    return "" if work.command else "there is no command to run"
 
 
 def _work(wish: Desired, attempt: str) -> WantedWork | None:

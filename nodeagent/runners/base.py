@@ -38,6 +38,8 @@ class Order:
 class Runner(Protocol):
     """Starts, stops, cleans and remembers attempts of one node."""
 
+    kinds: tuple[str, ...]
+    """What it can run: processes, and containers where an engine answered."""
     records: dict[str, Record]
     giveway: GiveWay
     changed: Callable[[], None]

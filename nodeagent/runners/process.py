@@ -34,7 +34,7 @@ from nodeagent.tombs import Tombs
 SOURCES = {"__init__.py": b"", "walls.py": Path(walls.__file__).read_bytes()}
 SHIM_SOURCE = Path(shim.__file__).read_bytes()
 """Read once with the program: an upgrade on disk must not mix old orders and new shims."""
-CONTAINER = "container"
+PROCESS, CONTAINER = "process", "container"
 KILL_ROUNDS = 20
 KILL_PAUSE_S = 0.1
 
@@ -65,6 +65,9 @@ class ProcessRunner:
             disk.write_whole(self._shim.with_name(name), source)
         self._enclosure = enclosed or enclosure.none()
         self._containers = containers or Containers("")
+        self.kinds: tuple[str, ...] = (
+            (PROCESS, CONTAINER) if self._containers.program else (PROCESS,)
+        )
         self._setting = Setting(work_root, tools, self._lease, self._enclosure, self._containers)
         self._work_root = work_root
         self._ports = ports
@@ -177,8 +180,7 @@ class ProcessRunner:
 
     def claims(self, host: Host) -> Host:
         """What was tried at the start and held; nothing is claimed beyond it."""
-        runners = ("process", CONTAINER) if self._containers.program else ("process",)
-        return self._enclosure.claims(replace(host, runners=runners))
+        return self._enclosure.claims(replace(host, runners=self.kinds))
 
     def renew(self, lease_at: float) -> None:
         """One small file that all shims of this node read; nothing when none of them asks."""
