@@ -1,6 +1,9 @@
 """Work on several nodes on the pages: asked for in the form, shown rank by rank."""
 
-from pool.models import Workload
+from datetime import timedelta
+
+from pool.clock import now
+from pool.models import Node, Rank, Workload
 from tests.portal.api.test_gangs import ran_as_gang
 from tests.portal.pages.test_workloads import form
 
@@ -56,3 +59,26 @@ def test_the_log_of_a_rank_is_a_file_of_its_own(visit, world):
     answer = visit("viewer").open(f"/workloads/{run.workload.uid}/log/?rank=1")
     assert b"".join(answer.streaming_content) == b"rank 1"
     assert "-rank1.log" in answer["Content-Disposition"]
+
+
+def test_the_sentence_names_every_node_and_only_the_silent_one_when_out_of_reach(visit, world):
+    run = ran_as_gang(world)
+    work, soon = run.workload, now() + timedelta(hours=1)
+    viewer = visit("viewer")
+    rows = Workload.objects.filter(pk=work.pk)
+    rows.update(state="running", started_at=now(), deadline=soon)
+    shown = viewer.open(f"/workloads/{work.uid}/").content.decode()
+    assert f"Running on {run.node.name}, second" in shown
+    Node.objects.filter(name="second").update(state="silent")
+    Rank.objects.filter(rank=1).update(exit_code=None, exit_reason="")
+    rows.update(state="unreachable")
+    shown = viewer.open(f"/workloads/{work.uid}/").content.decode()
+    rows.update(state="succeeded")
+    assert "second does not answer" in shown and "out of reach" in shown
+
+
+def test_the_call_that_runs_it_again_asks_for_the_same_nodes(visit, world):
+    need = {"whole": True, "parts": 4, "nodes": 2, "topology": "network"}
+    old = world.own.work(need=need, on_rank_death="restart", runs_left=3)
+    rest = visit("member").open(f"/workloads/{old.uid}/").context["rest"]
+    assert '"nodes": 2' in rest and '"on_rank_death": "restart"' in rest
