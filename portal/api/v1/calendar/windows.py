@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -13,7 +13,7 @@ from pool.clock import now
 from pool.lifecycle.windows import WindowState, WithRunning
 from pool.models import Card, Node, Partition, Window
 from pool.rules.windows import MOST_NOTICE_S, MOST_REASON
-from pool.selectors.calendar.windows import Impact, impact_of, reach_of, window_list, window_reach
+from pool.selectors.calendar.windows import Impact, impact_of, reach_of, window_reach
 from pool.selectors.partitions import partition_list
 from pool.services.calendar.windows import (
     window_cancel,
@@ -56,8 +56,7 @@ class WindowOut(serializers.ModelSerializer[Window]):
 
     def get_partitions(self, row: Window) -> list[str]:
         """Those that the caller may use: a closed one does not exist for others."""
-        mine = self.context.get("partitions")
-        return [one.slug for one in row.partitions.all() if mine is None or one.pk in mine]
+        return [one.slug for one in row.partitions.all()]
 
 
 class HitOut(serializers.Serializer[Any]):
@@ -152,17 +151,10 @@ class WindowDoor(Listed):
     }
 
     def rows(self) -> QuerySet[Window]:
-        """All of them."""
-        return window_list()
-
-    def get_serializer_context(self) -> dict[str, Any]:
-        """With the partitions that the caller may know of; one query a call."""
-        context = dict(super().get_serializer_context())
-        if not self.standing.platform:
-            context["partitions"] = set(
-                partition_list(standing=self.standing).values_list("pk", flat=True)
-            )
-        return context
+        """All of them, each with the partitions that the caller may know of."""
+        mine = Prefetch("partitions", queryset=partition_list(standing=self.standing))
+        rows = Window.objects.select_related("created_by")
+        return rows.prefetch_related("cards", "nodes", mine)
 
     def narrowed(self, rows: QuerySet[Window], **asked: Any) -> QuerySet[Window]:
         """By state, node and partition."""
@@ -175,7 +167,8 @@ class WindowDoor(Listed):
     def create(self, request: Request) -> Response:
         """Plan maintenance: from now on nothing starts there that would overlap it."""
         self.allow(Verb.WINDOW_MANAGE)
-        return self.said(window_create(actor=self.actor, user=self.user, **self._words()))
+        made = window_create(actor=self.actor, user=self.user, **self._words())
+        return self.said(self.rows().get(pk=made.pk))
 
     def partial_update(self, request: Request, uid: str) -> Response:
         """Change it; once it has begun only its end, its reason and what becomes of work there."""
