@@ -14,6 +14,9 @@ from pool.scheduling.plan import plan
 MOST = 3
 """So many changes are offered at most."""
 
+PLANS = 24
+"""So many plans are made at most to find them: somebody waits for the answer."""
+
 
 class Change(StrEnum):
     """What is changed about the need, from the least to the most that it asks of the owner."""
@@ -49,18 +52,20 @@ def suggest(
     *,
     barred: frozenset[Change] = frozenset(),
     each: int | None = None,
+    plans: int = PLANS,
 ) -> tuple[Suggestion, ...]:
     """Up to three changes that would start the work now, one of each kind at most.
 
     `made` is the plan of this snapshot, in which the work waits. Each change is applied to the same
     snapshot and planned again; what does not start the work, or costs another its start, is left
-    out. No `barred` change is offered; of one kind at most `each` amounts are planned.
+    out. No `barred` change is offered; of one kind at most `each` amounts are planned, and `plans`
+    in all, whatever the size of the pool and of the need.
     """
     found: list[Suggestion] = []
     closed, tried = set(barred), Counter[Change]()
     starts = {placed.workload for placed in made.placed}
     for change, amount, other in _changes(snapshot, work, made):
-        if len(found) == MOST:
+        if len(found) == MOST or tried.total() == plans:
             break
         if change in closed or tried[change] == each:
             continue

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.plan import plan
-from pool.scheduling.suggest import MOST, Change, suggest
+from pool.scheduling.suggest import MOST, PLANS, Change, suggest
 from tests.builders import req, snapshot, whole
 from tests.pool.scheduling.worlds import worlds
 
@@ -79,3 +80,17 @@ def test_what_is_barred_is_not_offered_and_of_one_kind_only_so_many_amounts_are_
     assert (offered.change, offered.amount) == (Change.FEWER_CARDS, 1)
     assert suggest(world.made, work, made, each=2) == ()
     assert suggest(world.made, work, made, barred=frozenset({Change.FEWER_CARDS})) == ()
+
+
+@pytest.mark.parametrize("cards", [2, 40])
+def test_the_search_makes_a_bounded_number_of_plans_whatever_the_pool_and_the_need(
+    monkeypatch, cards
+):
+    world = snapshot().node("n1").card("A30", count=cards, modes=("whole",)).busy(cards, ends=600)
+    world = world.queue(whole(1, cards, cpu_milli=8000, host_memory_mib=8000)).made
+    made, planned = plan(world), []
+    monkeypatch.setattr(
+        "pool.scheduling.suggest.plan", lambda world: planned.append(1) or plan(world)
+    )
+    assert suggest(world, world.waiting[0], made) == ()
+    assert len(planned) <= PLANS
