@@ -355,7 +355,7 @@ class Shim:
     def finish(self, exit_code: int, reason: str, message: str) -> None:
         """The end, on disk first."""
         end = {"exit_code": exit_code, "reason": reason, "message": message}
-        end["swept"] = "yes"  # every child was waited for: nothing of the job is left
+        end["swept"] = "yes" if self.undone() else "no"  # every child was waited for before
         end |= {"at": str(time.time()), "boottime": str(now()), "log_bytes": self.log.offset}
         while True:
             try:
@@ -364,6 +364,11 @@ class Shim:
             except OSError:  # a full disk: an end that nobody can read would be a lie told later
                 time.sleep(END_RETRY_S)
         self.tell("ended")
+
+    def undone(self) -> bool:
+        """A container outlives the client that ran it: whether it is away as well."""
+        undo = self.spec["undo"]
+        return not undo or os.spawnve(os.P_WAIT, undo[0], undo, self.spec["env"]) == 0
 
     def tell(self, word: str) -> None:
         """A line for the agent that started us, if it is still there; the disk is what counts."""

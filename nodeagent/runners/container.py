@@ -133,6 +133,10 @@ class Containers:
         words += ["--env-file", f"/proc/self/fd/{TOLD_FD}"]
         return [*words, work.image, *work.command]
 
+    def undo(self, name: str) -> list[str]:
+        """What the shim runs at the end: a container lives on when its client was killed."""
+        return [self.program, "rm", "--force", name]
+
     @staticmethod
     def told(env: dict[str, str]) -> bytes:
         """The environment as the engine reads it, a line each.
@@ -172,7 +176,7 @@ class Containers:
         gone = [self.program, "container", "inspect", name]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(  # noqa: S603
-                [self.program, "rm", "--force", name],
+                self.undo(name),
                 capture_output=True,
                 timeout=REMOVE_S,
                 check=False,

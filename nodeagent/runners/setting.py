@@ -74,10 +74,10 @@ class Setting:
         home = self.work_root / record.folder.name
         if record.container:
             shares = any(one.mode == Mode.MPS for one in order.slices)
+            name = self.container(record)
             return {
-                "argv": self.containers.command(
-                    self.container(record), order, account, home, shares
-                ),
+                "argv": self.containers.command(name, order, account, home, shares),
+                "undo": self.containers.undo(name),
                 "told": self.containers.told(env),
                 "env": {"PATH": PLAIN_PATH, "HOME": str(record.folder)},
                 "cwd": "/",
@@ -88,6 +88,7 @@ class Setting:
             }
         return {
             "argv": list(order.work.command),
+            "undo": [],
             "told": b"",
             "env": env,
             "cwd": str(home / "files"),

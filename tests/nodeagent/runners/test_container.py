@@ -3,13 +3,15 @@
 import asyncio
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from msgspec import structs
 
 from nodeagent.protocol.report import FoundSlice
-from nodeagent.protocol.vocabulary import ExitReason, Mode, SliceFound, Vendor, WorkFound
+from nodeagent.protocol.vocabulary import ExitReason, Mode, Silence, SliceFound, Vendor, WorkFound
 from nodeagent.runners import container
 from nodeagent.runners.base import Order, StartFailed
 from nodeagent.runners.container import Containers
@@ -183,6 +185,21 @@ def _lives(pid):
     except ProcessLookupError:
         return False
     return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+
+
+async def test_the_fence_stops_a_container_that_does_not_listen_though_no_agent_is_there(
+    runner, program
+):
+    deaf = order("sh", "-c", "trap '' TERM; while :; do sleep 0.2; done", grace_s=1)
+    deaf = replace(deaf, work=structs.replace(deaf.work, silence=Silence.REQUEUE), fence_s=1.0)
+    await runner.start(deaf)
+    kept = program.parent / "container-gpupool-at-1"
+    inside = int(await until(lambda: kept.exists() and kept.read_text()))
+    runner.close()
+    await until(lambda: not _lives(inside), "the fence")
+    ended_file = runner.records["at-1"].folder / "ended"
+    await until(ended_file.exists, "the end")
+    assert "swept=yes" in ended_file.read_text()
 
 
 async def test_a_restarted_agent_takes_a_running_container_over(runner, make_runner):
