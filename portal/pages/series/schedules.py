@@ -4,6 +4,7 @@ import shlex
 from datetime import datetime
 from functools import partial
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django import forms
 from django.http import Http404, HttpResponse
@@ -131,7 +132,7 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
     row = get_object_or_404(schedule_list(standing=request.standing), uid=uid)
     context = {
         "schedule": row,
-        "times": next_times(schedule=row),
+        "times": _local(next_times(schedule=row), row.project.organization.zone),
         "command": shlex.join(row.command),
         "zone": row.project.organization.zone,
         "history": schedule_runs(schedule=row)[:SHOWN],
@@ -186,7 +187,12 @@ def _times(form: ScheduleForm) -> dict[str, Any]:
         return {"times": [], "zone": ""}
     zone = project.organization.zone
     found: list[datetime] = times_after(line, now(), zone=zone, count=PREVIEWED)
-    return {"times": found, "zone": zone}
+    return {"times": _local(found, zone), "zone": zone}
+
+
+def _local(times: list[datetime], zone: str) -> list[datetime]:
+    """As the clocks of the zone show them, whatever zone the reader has."""
+    return [one.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for one in times]
 
 
 def _submit(request: HtmxRequest, form: ScheduleForm) -> Schedule | None:
