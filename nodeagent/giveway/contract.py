@@ -79,7 +79,7 @@ def mark_of(body: bytes) -> Mark | None:
     """A checkpoint file's text; None when it is torn or says no step (a whole number from 0)."""
     try:
         said = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter: brackets nested by the thousand
         return None
     if not isinstance(said, dict):
         return None

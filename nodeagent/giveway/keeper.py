@@ -27,6 +27,9 @@ SLOW_S = 2.0
 """How often checkpoints are looked for otherwise."""
 
 HOOK_LIMIT_S = 5.0
+"""For the whole call, whatever the job does with it."""
+
+JSON = {"Content-Type": "application/json"}
 
 LAST_GRACE_S = 2.0
 """Between SIGTERM and SIGKILL for work whose time to leave is over: it had its notice."""
@@ -84,7 +87,15 @@ class GiveWay:
     def look(self) -> bool:
         """Read what the jobs say; true when any of it is new."""
         live = [record for record in list(self._records.values()) if not record.clean]
-        return any([self.read(record) for record in live])
+        return any([self._read_safely(record) for record in live])
+
+    def _read_safely(self, record: Record) -> bool:
+        """What one job writes must never end the loop that reads all of them."""
+        try:
+            return self.read(record)
+        except Exception:
+            log.exception("%s: what it says cannot be read", record.attempt)
+            return False
 
     def read(self, record: Record) -> bool:
         """One job's newest checkpoint and its answer to the notice; true when either is new."""
@@ -126,16 +137,22 @@ class GiveWay:
         call.add_done_callback(self._calls.discard)
 
     async def _hook(self, record: Record, body: bytes) -> None:
-        """Call the job's own address on this node; a 2xx answer acknowledges the notice."""
+        """Call the job's own address on this node; a 2xx answer acknowledges the notice.
+
+        Only the status is read: a job must not fill the agent's memory with its answer.
+        """
         order = record.notice
         try:
-            async with httpx.AsyncClient(timeout=HOOK_LIMIT_S, trust_env=False) as client:
-                words = {"Content-Type": "application/json"}
-                answer = await client.post(record.hook, content=body, headers=words)
-        except httpx.HTTPError as failure:
-            log.info("%s: its hook does not answer: %s", record.attempt, failure)
+            async with (
+                asyncio.timeout(HOOK_LIMIT_S),
+                httpx.AsyncClient(timeout=HOOK_LIMIT_S, trust_env=False) as client,
+                client.stream("POST", record.hook, content=body, headers=JSON) as answer,
+            ):
+                heard = answer.is_success
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as failure:
+            log.info("%s: its hook does not answer: %r", record.attempt, failure)
             return
-        if answer.is_success and record.notice == order and record.acked_at is None:
+        if heard and record.notice == order and record.acked_at is None:
             self._acked(record, clock.wall())
 
     def _acked(self, record: Record, at: float) -> None:

@@ -55,6 +55,7 @@ def test_a_checkpoint_says_its_step_and_path():
     [
         b"",
         b"{",
+        b"[" * 4000,
         b"[]",
         b"{}",
         b'{"step": -1}',
