@@ -56,6 +56,7 @@ class Record:
     clean_at: float | None = None
     peak_memory_mib: int | None = None
     container: bool = False
+    pulling: bool = False
     signal: str = "TERM"
     hook: str = ""
     notice: str = ""
@@ -77,8 +78,8 @@ class Record:
 
     @property
     def begun(self) -> bool:
-        """Has a shim taken it, or is it over? Then it is never started again."""
-        return self.claimed or self.ended_at is not None
+        """Has a shim taken it, is it over, or is its image on the way? Then nobody starts it."""
+        return self.claimed or self.ended_at is not None or self.pulling
 
     @property
     def told(self) -> str:

@@ -67,16 +67,19 @@ class Containers:
         self._cdi = cdi
         self._pulls: dict[str, asyncio.subprocess.Process] = {}
 
+    async def has(self, image: str) -> bool:
+        """Whether the image is here; one whose name is none never is."""
+        inspect = [self.program, "image", "inspect", image]
+        return bool(IMAGE.fullmatch(image)) and await asyncio.to_thread(_answers, inspect)
+
     async def pull(self, record: Record, work: WantedWork) -> None:
-        """Fetch the image, its progress in the attempt's message; what is there is not fetched.
+        """Fetch the image, its progress in the attempt's message.
 
         Raises:
             PullFailed: bad name, unknown image, too slow, or the attempt was stopped meanwhile.
         """
         if not IMAGE.fullmatch(work.image):
             raise PullFailed(f"{work.image!r} is not the name of an image")
-        if await asyncio.to_thread(_answers, [self.program, "image", "inspect", work.image]):
-            return
         pull = await asyncio.create_subprocess_exec(
             self.program,
             "pull",
@@ -136,6 +139,14 @@ class Containers:
     def undo(self, name: str) -> list[str]:
         """What the shim runs at the end: a container lives on when its client was killed."""
         return [self.program, "rm", "--force", name]
+
+    @staticmethod
+    def shown() -> dict[str, str]:
+        """Images carry `NVIDIA_VISIBLE_DEVICES=all`, and a vendor's runtime hook obeys it.
+
+        Where the job's own slices do not say otherwise, the hook is told to show nothing.
+        """
+        return {"NVIDIA_VISIBLE_DEVICES": "void", "ASCEND_VISIBLE_DEVICES": "void"}
 
     @staticmethod
     def told(env: dict[str, str]) -> bytes:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import marshal
 import os
 import secrets
@@ -30,6 +31,8 @@ from nodeagent.runners.container import Containers, PullFailed
 from nodeagent.runners.setting import WORDS_FD, Setting
 from nodeagent.runners.watch import Watch
 from nodeagent.tombs import Tombs
+
+log = logging.getLogger(__name__)
 
 SOURCES = {"__init__.py": b"", "walls.py": Path(walls.__file__).read_bytes()}
 SHIM_SOURCE = Path(shim.__file__).read_bytes()
@@ -72,6 +75,7 @@ class ProcessRunner:
         self._work_root = work_root
         self._ports = ports
         self._watches: dict[str, Watch] = {}
+        self._pulls: dict[str, asyncio.Task[None]] = {}
         self.giveway = GiveWay(self.records, lambda record: self._work_root / record.folder.name)
 
     async def adopt(self) -> None:
@@ -91,17 +95,38 @@ class ProcessRunner:
         if self._tombs.find(work.attempt) is not None:
             return
         record = self.records.get(work.attempt) or self._accepted(work, order.slices)
-        if record.ended_at is not None or record.claimed:
+        if record.begun:
             return
+        if work.runner != CONTAINER or await self._containers.has(work.image):
+            await self._launch(record, order)
+            return
+        # Long work of its own: the step returns, so that a stop is never kept waiting behind it.
+        record.pulling = True
+        self._pulls[work.attempt] = asyncio.create_task(self._fetch(record, order))
+
+    async def _fetch(self, record: Record, order: Order) -> None:
+        """Pull the image, then start; whatever comes of it is in the record."""
         try:
-            if work.runner == CONTAINER:
-                await self._containers.pull(record, work)
+            await self._containers.pull(record, order.work)
+            await self._launch(record, order)
+        except StartFailed as failure:
+            log.warning("%s cannot start: %s", record.attempt, failure)
+        except PullFailed as failure:
+            self.refuse(order.work, str(failure))
+        finally:
+            record.pulling = False
+            self._pulls.pop(record.attempt, None)
+            self.changed()
+
+    async def _launch(self, record: Record, order: Order) -> None:
+        work = order.work
+        try:
             self._meet(record, work)
             if order.delay_s:
                 self.changed()
                 await asyncio.sleep(order.delay_s)
             child, words = await asyncio.to_thread(self._spawn, record, order)
-        except (OSError, NoAccount, ValueError, PullFailed) as failure:
+        except (OSError, NoAccount, ValueError) as failure:
             self.refuse(work, str(failure))
             raise StartFailed(str(failure)) from failure
         watch = self._watch(record, child, words)
@@ -208,6 +233,8 @@ class ProcessRunner:
         for watch in list(self._watches.values()):
             watch.close()
         self._watches.clear()
+        for pull in self._pulls.values():
+            pull.cancel()
         self._enclosure.close()
 
     def kill_everything(self) -> None:

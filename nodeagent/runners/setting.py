@@ -78,7 +78,7 @@ class Setting:
             return {
                 "argv": self.containers.command(name, order, account, home, shares),
                 "undo": self.containers.undo(name),
-                "told": self.containers.told(env),
+                "told": self.containers.told(self.containers.shown() | env),
                 "env": {"PATH": PLAIN_PATH, "HOME": str(record.folder)},
                 "cwd": "/",
                 "uid": None,
