@@ -18,6 +18,16 @@ NUMA = Path("/sys/devices/system/node")
 TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108
 
 
+SHARED_TEMPORARY = (
+    "/tmp is not private to each job, only TMPDIR is: the node's own folders lie below it"  # noqa: S108
+)
+
+
+def below(place: Path) -> list[str]:
+    """The temporary folders that hold this place, so that they cannot be laid over."""
+    return [one for one in TEMPORARY if place.resolve().is_relative_to(one)]
+
+
 @dataclass(frozen=True)
 class Asked:
     """What one attempt needs of its walls. Memory in MiB, processors in thousandths.
@@ -42,12 +52,16 @@ class Enclosure:
         self.tried = tried
         self._groups = kept
 
-    def claims(self, host: Host) -> Host:
-        """The host with what held when it was tried; a simulated one claims what its file says."""
+    def claims(self, host: Host, places: tuple[Path, ...] = ()) -> Host:
+        """The host with what held when it was tried; a simulated one claims what its file says.
+
+        Folders of the node below a temporary one keep that from being made private.
+        """
         if host.simulated:
             return host
         tried = self.tried
-        notes = (*host.notes, *tried.notes)
+        shared = tried.identity and any(below(place) for place in places)
+        notes = (*host.notes, *tried.notes, *((SHARED_TEMPORARY,) if shared else ()))
         return replace(host, identity=tried.identity, fence=tried.fence, notes=notes)
 
     def walls(self, name: str, asked: Asked) -> dict[str, object]:
@@ -128,6 +142,6 @@ def _binds(asked: Asked) -> list[tuple[str, str, bool]]:
     """
     if asked.temporary is None:
         return []
-    real = [place.resolve() for place in (*asked.places, asked.temporary)]
-    free = [t for t in TEMPORARY if not any(place.is_relative_to(t) for place in real)]
+    taken = {one for place in (*asked.places, asked.temporary) for one in below(place)}
+    free = [one for one in TEMPORARY if one not in taken]
     return [(str(asked.temporary), target, False) for target in free]

@@ -137,8 +137,10 @@ class Containers:
         return [*words, work.image, *work.command]
 
     def undo(self, name: str) -> list[str]:
-        """What the shim runs at the end: a container lives on when its client was killed."""
-        return [self.program, "rm", "--force", name]
+        """What the shim runs at the end, bounded in time: a container outlives a killed client."""
+        limit = shutil.which("timeout")
+        words = [self.program, "rm", "--force", name]
+        return words if limit is None else [limit, "-k", "5", f"{REMOVE_S:g}", *words]
 
     @staticmethod
     def shown() -> dict[str, str]:

@@ -205,7 +205,7 @@ class ProcessRunner:
 
     def claims(self, host: Host) -> Host:
         """What was tried at the start and held; nothing is claimed beyond it."""
-        return self._enclosure.claims(replace(host, runners=self.kinds))
+        return self._enclosure.claims(replace(host, runners=self.kinds), self._setting.places)
 
     def renew(self, lease_at: float) -> None:
         """One small file that all shims of this node read; nothing when none of them asks."""

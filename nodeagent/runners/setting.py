@@ -31,6 +31,11 @@ class Setting:
     enclosure: Enclosure
     containers: Containers
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """Folders and programs that every job needs where they are."""
+        return (self.work_root, *(tool.resolve() for tool in self.tools.glob("*")))
+
     @staticmethod
     def container(record: Record) -> str:
         """What its container is called: two agents of one machine never meet in a name."""
@@ -107,7 +112,7 @@ class Setting:
             numa=order.numa,
             shares_ipc=any(one.mode == Mode.MPS for one in order.slices),
             temporary=home / "tmp",
-            places=(self.work_root, *(tool.resolve() for tool in self.tools.glob("*"))),
+            places=self.places,
         )
         return self.enclosure.walls(record.folder.name, asked)
 

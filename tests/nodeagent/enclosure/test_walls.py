@@ -163,6 +163,18 @@ def test_what_was_not_tried_with_success_is_not_claimed(tried):
     assert (bare.identity, bare.fence) == (False, False)
 
 
+def test_a_node_whose_own_folders_lie_below_tmp_says_that_it_is_shared(tried):
+    told = enclosure.build("x", tried).claims(HOST, (Path("/tmp/work"),))
+    assert (enclosure.SHARED_TEMPORARY in told.notes) is tried.identity
+    assert enclosure.SHARED_TEMPORARY not in enclosure.build("x", tried).claims(HOST).notes
+
+
+@pytest.mark.asyncio
+async def test_no_program_lifts_a_job_out_of_its_account(runner):
+    record = await begun(runner, wanted("at-a", 200001, "grep NoNewPrivs /proc/self/status"))
+    assert (await said(runner, record)).split() == ["NoNewPrivs:", "1"]
+
+
 def test_without_anything_that_fences_devices_the_trial_says_so():
     nothing = groups.Groups("none", hierarchy.Hierarchy({}))
     told = trial.try_all(nothing)
