@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -153,6 +154,25 @@ async def test_an_agent_that_comes_back_removes_groups_that_nobody_remembers(run
     assert list(Path("/sys/fs/cgroup").glob("*/gpupool/*/at-lost")) or not tried.limits
     await asyncio.to_thread(kept.sweep, set())
     assert not list(Path("/sys/fs/cgroup").glob("*/gpupool/*/at-lost"))
+
+
+def _can(*command):
+    made = subprocess.run(command, capture_output=True, check=False)
+    return os.geteuid() == 0 and made.returncode == 0
+
+
+def _may_make(*controllers):
+    roots = hierarchy.read().trees
+    wanted = [roots.get(name) for name in controllers]
+    return None not in wanted and all(_can("test", "-w", root) for root in wanted)
+
+
+def test_the_trial_finds_what_the_machines_own_programs_find(tried):
+    """Asked another way, so that a trial that always says no cannot hide every other failure."""
+    hides = _can("unshare", "--mount", "--ipc", "mount", "-t", "proc", "proc", "/proc")
+    assert tried.identity is hides
+    assert tried.limits is _may_make("cpu", "memory")
+    assert tried.fence or not _may_make("devices")
 
 
 def test_what_was_not_tried_with_success_is_not_claimed(tried):
