@@ -66,9 +66,11 @@ def commit(made: Plan, *, share_milli: int = 200) -> Done:
             continue
         opened += placement is not None
         carving += placement is None
+    evicted = evict(made, share_milli=share_milli)
+    waits |= {winner: _over(winner, refused) for winner, refused in evicted.over.items()}
+    over |= evicted.over.keys()
     explain(waits)
-    evicted, late = evict(made, share_milli=share_milli)
-    return Done(opened, carving, stale + late, frozenset(over), evicted)
+    return Done(opened, carving, stale + evicted.stale, frozenset(over), evicted.ordered)
 
 
 def _over(workload: int, refused: QuotaExceeded) -> Explanation:

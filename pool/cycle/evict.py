@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import structlog
 
-from pool.errors import IllegalMove, Stale
+from pool.errors import IllegalMove, QuotaExceeded, Stale
 from pool.events import SYSTEM
 from pool.lifecycle.yielding import YieldKind
 from pool.scheduling.model import Eviction, Plan, PlannedStart
@@ -14,8 +15,18 @@ from pool.services.yielding.orders import Room, leave_together
 log = structlog.get_logger(__name__)
 
 
-def evict(made: Plan, *, share_milli: int) -> tuple[int, int]:
-    """Order out what the plan wants to leave: how many orders were given, how many were stale.
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """How many orders were given and how many were stale; `over` are the winners that a limit of
+    their own keeps from starting, for whom nobody is interrupted."""
+
+    ordered: int = 0
+    stale: int = 0
+    over: Mapping[int, QuotaExceeded] = field(default_factory=dict)
+
+
+def evict(made: Plan, *, share_milli: int) -> Evicted:
+    """Order out what the plan wants to leave.
 
     What the planned start of a winner needs is kept for it: the rooms its victims leave, and what
     is free beside them.
@@ -25,6 +36,7 @@ def evict(made: Plan, *, share_milli: int) -> tuple[int, int]:
     for one in made.evictions:
         by_winner[one.winner].append(one)
     ordered = stale = 0
+    over: dict[int, QuotaExceeded] = {}
     for winner, evictions in by_winner.items():
         victims = {one.victim: kind_of(one) for one in evictions}
         try:
@@ -35,12 +47,14 @@ def evict(made: Plan, *, share_milli: int) -> tuple[int, int]:
                 share_milli=share_milli,
                 actor=SYSTEM,
             )
-        except (Stale, IllegalMove) as refused:
+        except (Stale, IllegalMove, QuotaExceeded) as refused:
             stale += len(victims)
+            if isinstance(refused, QuotaExceeded):
+                over[winner] = refused
             log.info("evict.stale", winner=winner, why=refused.detail)
             continue
         ordered += len(given)
-    return ordered, stale
+    return Evicted(ordered, stale, over)
 
 
 def kind_of(one: Eviction) -> YieldKind:
@@ -55,4 +69,5 @@ def _room(winner: int, starts: Mapping[int, PlannedStart]) -> Room:
     start = starts.get(winner)
     if start is None:
         return Room()
-    return Room(cards=start.cards, nodes=frozenset() if start.cards else start.nodes)
+    nodes = frozenset() if start.cards else start.nodes
+    return Room(cards=start.cards, nodes=nodes, placed=start.placed)

@@ -156,6 +156,7 @@ def head_at(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:
         at_s=at_s,
         cards=frozenset(part.card for part in placed.parts),
         nodes=frozenset(host.node for host in placed.hosts),
+        placed=placed,
     )
     return Head(work, start, tuple(left))
 

@@ -20,6 +20,7 @@ class Reason(StrEnum):
     MODE = "mode"
     ISOLATION = "isolation"
     CEILING = "ceiling"
+    UNPROVEN = "unproven"
     MEMORY = "memory"
     COMPUTE = "compute"
     LAYOUT = "layout"
@@ -169,12 +170,16 @@ class Eviction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStart:
-    """When the head of the queue starts at the latest, and where; backfill must not delay it."""
+    """When the head of the queue starts at the latest, and where; backfill must not delay it.
+
+    `placed` is the place it is to get, as far as the planner sees today.
+    """
 
     workload: int
     at_s: float
     cards: frozenset[int]
     nodes: frozenset[int]
+    placed: Placed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def placement_open(*, workload_id: int, placed: Placed, actor: Actor) -> Placeme
 
 def _open(workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
     seen = Workload.objects.select_related("project", "lease").get(pk=workload_id)
-    asked = _asked(placed)
+    asked = asked_of(placed)
     rows = levels.level_rows(
         organization_id=seen.project.organization_id,
         project_id=seen.project_id,
@@ -96,7 +96,7 @@ def _open(workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
     return _write(ground, placed, slices, taken, actor)
 
 
-def _asked(placed: Placed) -> dict[tuple[str, str], int]:
+def asked_of(placed: Placed) -> dict[tuple[str, str], int]:
     """How much of each unit this start takes, by card label and, for host units, under ''."""
     asked: Counter[tuple[str, str]] = Counter()
     cards = dict(

@@ -4,8 +4,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Q
-
 from pool.clock import now
 from pool.errors import Stale
 from pool.lifecycle.reservations import ReservationState
@@ -15,6 +13,7 @@ from pool.models.slices import Slice
 from pool.models.windows import Window
 from pool.models.workloads import Workload
 from pool.scheduling.model import Placed
+from pool.selectors.calendar.windows import window_reach
 from pool.services.calendar.seats import seats_check
 
 
@@ -35,7 +34,7 @@ def start_allowed(*, workload: Workload, placed: Placed) -> Kept:
     Raises:
         Stale: it would overlap maintenance or cards kept for others, or no seat is left.
     """
-    kept = _kept_for(workload)
+    kept = kept_for(workload)
     cards = {part.card for part in placed.parts} | {move.card for move in placed.moves}
     if kept.cards and not cards <= kept.cards:
         raise Stale(workload=workload.uid, why="it runs on the cards kept for it only")
@@ -47,7 +46,7 @@ def start_allowed(*, workload: Workload, placed: Placed) -> Kept:
     return kept
 
 
-def _kept_for(workload: Workload) -> Kept:
+def kept_for(workload: Workload) -> Kept:
     """The active reservation of its lease; nothing when it has none."""
     if workload.lease_id is None:
         return Kept()
@@ -55,7 +54,8 @@ def _kept_for(workload: Workload) -> Kept:
     row = rows.first()
     if row is None:
         return Kept()
-    cards = ReservedCard.objects.filter(reservation=row, live=True).values_list("card", flat=True)
+    mine = ReservedCard.objects.filter(reservation=row, live=True, span__contains=now())
+    cards = mine.values_list("card", flat=True)
     return Kept(frozenset(cards), frozenset(one["quota"] for one in row.quota_taken))
 
 
@@ -71,15 +71,15 @@ def _not_kept_for_others(workload: Workload, cards: Collection[int]) -> None:
 
 def _no_maintenance(workload: Workload, placed: Placed, cards: Collection[int]) -> None:
     at = now()
-    nodes = [host.node for host in placed.hosts]
-    touched = Q(cards__in=cards) | Q(nodes__in=nodes) | Q(partitions=placed.partition)
+    nodes = {host.node for host in placed.hosts}
     windows = Window.objects.filter(
-        touched,
         state__in=[WindowState.PLANNED, WindowState.ACTIVE],
         span__overlap=(at, at + timedelta(seconds=workload.expected_seconds)),
     )
-    if windows.exists():
-        raise Stale(workload=workload.uid, why="it would overlap maintenance")
+    for window in windows:
+        reach = window_reach(window)
+        if reach.nodes & nodes or reach.cards & set(cards):
+            raise Stale(workload=workload.uid, why="it would overlap maintenance")
 
 
 def _modes(placed: Placed) -> list[str]:

@@ -17,13 +17,17 @@ from pool.lifecycle.roles import Priority, WorkClass
 from pool.lifecycle.workloads import WORKLOAD, AttemptState, WorkloadState
 from pool.lifecycle.yielding import YieldKind
 from pool.models.placements import Hold, Placement
+from pool.models.ranks import Rank
 from pool.models.workloads import Attempt, Workload
 from pool.models.yielding import YieldOrder
 from pool.rules import yielding as rules
-from pool.services.attempts import attempt_stop
+from pool.scheduling.model import Placed
+from pool.services.calendar.guard import kept_for
 from pool.services.moves import locked, move
+from pool.services.placements import node_wish
 from pool.services.yielding.interrupted import over_cap
-from pool.services.yielding.promises import promise_keep
+from pool.services.yielding.limits import limits_hold, limits_locked
+from pool.services.yielding.promises import promise_keep, room_locked
 from pool.wake import round_wanted
 
 MAY_LEAVE = frozenset({WorkloadState.STARTING, WorkloadState.RUNNING})
@@ -41,10 +45,12 @@ class Ground:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """What the winner needs and gets: cards, or nodes for work without a card."""
+    """What the winner needs and gets: cards, or nodes for work without a card. `placed` is its
+    planned start, by which its limits are judged."""
 
     cards: frozenset[int] = frozenset()
     nodes: frozenset[int] = frozenset()
+    placed: Placed | None = None
 
 
 @transaction.atomic
@@ -78,11 +84,14 @@ def order_leave(
     ground = next(iter(_grounds([row])), None)
     if ground is None or row.state not in MAY_LEAVE:
         raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=str(WorkloadState.PREEMPTING))
-    order = _write(ground, kind, actor, reason=reason, notice=notice_s, winner=winner)
     keeper = row if kind is YieldKind.PROOF else rows.get(winner.pk) if winner else None
+    room = Room(cards=_cards(ground)) if keeper is not None else Room()
+    nodes = _places_locked([ground], room)
+    order = _write(ground, kind, actor, reason=reason, notice=notice_s, winner=winner)
     if keeper is not None:
         until = order.deadline + timedelta(seconds=rules.HANDOVER_S)
-        promise_keep(workload=keeper, until=until, cards=_cards(ground))
+        promise_keep(workload=keeper, until=until, cards=room.cards)
+    _wake(nodes)
     round_wanted()
     return order
 
@@ -103,7 +112,9 @@ def leave_together(
     Raises:
         Stale: the winner waits no more, a victim may not be chosen now, the cap of its project is
             reached, or the room is kept for another; nothing was changed.
+        QuotaExceeded: the winner's own limits would not let it start; nothing was changed.
     """
+    limits = limits_locked(winner_id=winner_id, placed=room.placed)
     rows = {row.pk: row for row in _locked_works({winner_id, *victims})}
     winner = rows.get(winner_id)
     if winner is None or winner.state != WorkloadState.QUEUED or winner.project.suspended:
@@ -115,10 +126,31 @@ def leave_together(
         _may_be_told(ground, winner, victims[ground.workload.pk])
     if over_cap(grounds=[(g.workload, victims[g.workload.pk]) for g in grounds], milli=share_milli):
         raise Stale(workload=winner.uid, why="too much of one project is interrupted")
+    leaving = [one for ground in grounds for one in ground.placement.quota_taken]
+    limits_hold(limits, kept=kept_for(winner).rows, leaving=leaving)
+    nodes = _places_locked(grounds, room)
     made = [_write(g, victims[g.workload.pk], actor, winner=winner) for g in grounds]
     until = max(order.deadline for order in made) + timedelta(seconds=rules.HANDOVER_S)
     promise_keep(workload=winner, until=until, cards=room.cards, nodes=room.nodes)
+    _wake(nodes)
     return made
+
+
+def _places_locked(grounds: Sequence[Ground], room: Room) -> list[tuple[int, str]]:
+    """Lock the room's cards, then its nodes with those of the victims, in the order in which
+    everybody locks them; the victims' nodes."""
+    attempts = [ground.attempt for ground in grounds]
+    gangs = [one.pk for one in attempts if one.size > 1]
+    theirs = {one.node_id for one in attempts}
+    if gangs:
+        theirs |= set(Rank.objects.filter(attempt__in=gangs).values_list("node_id", flat=True))
+    rows = room_locked(cards=room.cards, nodes=theirs | room.nodes)
+    return [(row.pk, row.uid) for row in rows if row.pk in theirs]
+
+
+def _wake(nodes: Sequence[tuple[int, str]]) -> None:
+    for node, uid in nodes:
+        node_wish(node_id=node, uid=uid)
 
 
 def _locked_works(wanted: Iterable[int]) -> list[Workload]:
@@ -180,7 +212,7 @@ def _write(
     notice: float | None = None,
     winner: Workload | None = None,
 ) -> YieldOrder:
-    """The order, the workload's move, and the newer wish of its nodes."""
+    """The order and the workload's move; its nodes are told once all is written."""
     row, attempt, partition = ground.workload, ground.attempt, ground.placement.partition
     at = now()
     serving = rules.serves(row.template_version.work_class, row.kind)
@@ -203,8 +235,9 @@ def _write(
         deadline=at + timedelta(seconds=seconds),
         lost_card_s=rules.lost_card_s(card_micro=ground.card_micro, saved_at=saved, now=at),
     )
-    if serving:
-        Attempt.objects.filter(pk=attempt.pk).update(draining=True)
+    Attempt.objects.filter(pk=attempt.pk).update(
+        draining=attempt.draining or serving, stop_asked_at=attempt.stop_asked_at or at
+    )
     told = {"order": order.uid, "cause": str(kind), "seconds": round(seconds, 3)}
     move(
         row,
@@ -217,7 +250,6 @@ def _write(
     )
     lost = round(order.lost_card_s, 3)
     record(EventKind.YIELD_ORDERED, row, actor=actor, reason=reason, lost_card_s=lost, **told)
-    attempt_stop(workload=row, actor=actor)
     return order
 
 

@@ -26,9 +26,7 @@ def promise_keep(
         Stale: some of it is kept for another workload that waits.
     """
     wanted, places = sorted(set(cards)), sorted(set(nodes))
-    locked(Card.objects.filter(pk__in=wanted))
-    if places:
-        locked(Node.objects.filter(pk__in=places))
+    room_locked(cards=wanted, nodes=places)
     theirs = promises_of_others(workload=workload, cards=wanted, nodes=places)
     if theirs:
         raise Stale(workload=workload.uid, why="the room is kept for another")
@@ -38,6 +36,12 @@ def promise_keep(
     for node in places:
         words = {"workload": workload, "until": until}
         Promise.objects.update_or_create(node_id=node, defaults=words)
+
+
+def room_locked(*, cards: Iterable[int] = (), nodes: Iterable[int] = ()) -> list[Node]:
+    """Lock cards, then nodes, each by id, before anything there is changed; the nodes."""
+    locked(Card.objects.filter(pk__in=sorted(set(cards))))
+    return locked(Node.objects.filter(pk__in=sorted(set(nodes))))
 
 
 def promises_of_others(
