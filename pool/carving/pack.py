@@ -8,7 +8,7 @@ from pool.carving.geometry import EMPTY, Cut, Layout, Place, capacity, free_plac
 Weights = tuple[float, ...]
 """How often each profile of a geometry is asked for; the sum is 1, within rounding."""
 
-FATE = 0.85
+FATE = 0.83
 """How much the fate of a layout counts, against the room that it has now."""
 
 

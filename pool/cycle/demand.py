@@ -21,7 +21,7 @@ from pool.lifecycle.workloads import WorkloadState
 from pool.lifecycle.yielding import CAPPED
 from pool.models.placements import Placement, Promise
 from pool.models.quotas import Quota as QuotaRow
-from pool.models.workloads import Workload
+from pool.models.workloads import Attempt, Workload
 from pool.models.yielding import YieldOrder
 from pool.rules.gangs import GANG_TOPOLOGIES
 from pool.rules.needs import from_mapping
@@ -73,9 +73,14 @@ def queued() -> QuerySet[Workload]:
         .select_related("project__fair_use", "project__organization__fair_use")
         .select_related("template_version", "lease")
         .prefetch_related("partitions")
-        .annotate(interrupted=interrupted_order())
+        .annotate(interrupted=interrupted_order(), checkpointed=checkpoint_seen())
         .order_by("queued_at", "pk")
     )
+
+
+def checkpoint_seen() -> Exists:
+    """For workloads: has some attempt written a checkpoint?"""
+    return Exists(Attempt.objects.filter(workload=OuterRef("pk"), checkpoint_step__isnull=False))
 
 
 def _held_back(row: Workload, given: Mapping[int, int]) -> str:
@@ -155,6 +160,7 @@ def waiting_of(row: Workload, held_back: str = "") -> Waiting:
         not_before_s=row.not_before.timestamp() if row.not_before else 0.0,
         preemptible=row.preemptible,
         interrupted=getattr(row, "interrupted", False),
+        checkpointed=getattr(row, "checkpointed", False),
         attempts=row.attempts_made,
     )
 

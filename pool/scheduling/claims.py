@@ -95,6 +95,10 @@ class Need:
     heavy_bandwidth: bool = False
 
 
+TRAINING = frozenset({"training", "pretraining"})
+"""Purposes whose work is lost without a checkpoint (requirement S6)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
     """A queued workload. Times in seconds since the epoch.
@@ -104,7 +108,8 @@ class Waiting:
     duration, `p90_ratio` how far past it the owner's work has run. `held_back` is a reason not
     to start it now (on hold, dependency, throttle), shown word for word. `avoid` names nodes
     that failed it. `kept` are the cards that its reserved lease keeps: it runs on no others, and
-    its organization's and project's rows count them already.
+    its organization's and project's rows count them already. `checkpointed` work has written a
+    checkpoint in some attempt.
     """
 
     id: int

@@ -23,6 +23,7 @@ _RULES = frozenset(
         Reason.HELD_BACK,
         Reason.ACCESS,
         Reason.CEILING,
+        Reason.UNPROVEN,
         Reason.LICENCE,
         Reason.QUOTA,
         Reason.MAINTENANCE,

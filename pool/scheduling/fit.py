@@ -10,7 +10,7 @@ from pool.carving.sizes import FULL
 from pool.scheduling.board import NO_LAYOUT, SOFT_CODES, Board, Flags, Ints, Sort
 from pool.scheduling.calendar import kept_away
 from pool.scheduling.grant import Grant, grant, modes_for
-from pool.scheduling.isolation import calm, may_share, nodes_may_share
+from pool.scheduling.isolation import calm, may_share, nodes_may_share, proven
 from pool.scheduling.model import (
     Ceiling,
     CeilingScope,
@@ -139,6 +139,7 @@ def sieve(
     if work.avoid:
         yield Reason.NODE_FAILED_IT, ~_named(board, work.avoid)[node]
     yield Reason.ISOLATION, may_share(board, work, mode, rows)
+    yield Reason.UNPROVEN, proven(board, work, mode, rows)
     yield from _capacity(board, work, mode, rows, grants)
     if work.need.heavy_bandwidth and mode is not Mode.WHOLE:
         yield Reason.BANDWIDTH, calm(board, mode, rows)

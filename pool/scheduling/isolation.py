@@ -4,6 +4,7 @@ import numpy as np
 
 from nodeagent.protocol.vocabulary import UNISOLATED, Isolation, Mode
 from pool.scheduling.board import FREE, Board, Flags, Ints
+from pool.scheduling.claims import TRAINING
 from pool.scheduling.model import Waiting
 
 
@@ -30,6 +31,18 @@ def nodes_may_share(board: Board, work: Waiting) -> Flags:
     mine = board.words.code(("trust", work.trust))
     trust = board.nodes.trust
     fine: Flags = ~board.nodes.single | (trust == FREE) | (trust == mine)
+    return fine
+
+
+def proven(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Flags:
+    """Which of these cards take this training although it has written no checkpoint yet.
+
+    It may not share a mixed card, where it can be told to give way (requirement S6).
+    """
+    fine = np.ones(len(rows), dtype=np.bool_)
+    if mode is not Mode.WHOLE and work.purpose in TRAINING and not work.checkpointed:
+        mixed = np.array([kind.mixed for kind in board.kinds], dtype=np.bool_)
+        fine &= ~mixed[board.cards.kind[rows]]
     return fine
 
 

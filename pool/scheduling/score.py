@@ -5,7 +5,7 @@ a node's CPU and memory cannot carry counts as useless too, demand that few card
 more, and so does demand for small shares, since nothing else ever fills a leftover.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from pool.carving.sizes import FULL
 from pool.scheduling.board import SOFT_CODES, Board, Ints
 from pool.scheduling.fit import Grants, HostShare, grants_for, host_share
 from pool.scheduling.grant import Grant, modes_for
-from pool.scheduling.model import Demand, Waiting
+from pool.scheduling.model import Demand, Need, Waiting
 from pool.scheduling.stock import NEVER
 
 Floats = npt.NDArray[np.float32]
@@ -84,7 +84,7 @@ def fragments(board: Board) -> Fragments | None:
 
 
 def _mix(board: Board) -> Mix:
-    demands = sorted(board.snapshot.demand, key=lambda d: repr(d.need))
+    demands = sorted(board.snapshot.demand, key=lambda d: _spelled(d.need))
     milli = np.array([_milli(board, demand) for demand in demands], dtype=np.float32)
     seen = np.array([demand.weight for demand in demands], dtype=np.float64)
     parts = np.array([d.need.parts for d in demands], dtype=np.float32)
@@ -107,6 +107,12 @@ def _mix(board: Board) -> Mix:
         weight=(weight / (weight.sum() or 1.0)).astype(np.float32),
         pace=(float((on_cards * cpu).sum() / drawn), float((on_cards * memory).sum() / drawn)),
     )
+
+
+def _spelled(need: Need) -> str:
+    """The need in one fixed spelling: sets in the order of their words, whoever prints them."""
+    told = ((f.name, getattr(need, f.name)) for f in fields(need))
+    return repr([(n, sorted(map(str, v)) if isinstance(v, frozenset) else v) for n, v in told])
 
 
 def _milli(board: Board, demand: Demand) -> list[int]:

@@ -8,15 +8,13 @@ from math import ceil
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.carving.sizes import FULL, MICRO
 from pool.scheduling.board import Board
+from pool.scheduling.claims import TRAINING
 from pool.scheduling.model import Eviction, PriorityClass, Running, Snapshot, Waiting
 from pool.scheduling.order import CLASS_RANK
 from pool.scheduling.quota import is_borrowed
 
 MARKED = frozenset({PriorityClass.NORMAL, PriorityClass.HIGH})
 """Classes that give way only when their owner marked the work preemptible."""
-
-TRAINING = frozenset({"training", "pretraining"})
-"""Purposes that must have shown a checkpoint before they may be interrupted (requirement S6)."""
 
 DEAR = 1e12
 """Added to the loss of work whose checkpoint is overdue: it is interrupted when nobody else is."""

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from pool.scheduling.checker.cards import Fault
+from nodeagent.protocol.vocabulary import UNISOLATED, Mode
+from pool.scheduling.checker.cards import Fault, isolation
 from pool.scheduling.model import (
     Ceiling,
     CeilingScope,
@@ -42,6 +43,7 @@ def rule_faults(snapshot: Snapshot, plan: Plan, waiting: Works) -> Faults:
         if taken > max(0, seats.total - seats.used):
             yield Fault("seats", 0, seats.mode)
     yield from _ceilings(snapshot, starts)
+    yield from _unproven(snapshot, starts)
 
 
 def _access(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
@@ -49,6 +51,20 @@ def _access(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
         shut = state.open_to is not None and not state.open_to & set(work.tenants)
         if state.id == placed.partition and shut:
             yield Fault("access", work.id)
+        barred = work.trust not in (state.trusts or {work.trust})
+        if state.id == placed.partition and barred and _unisolated(snapshot, placed):
+            yield Fault("distrusted", work.id)
+
+
+def _unisolated(snapshot: Snapshot, placed: Placed) -> bool:
+    """Whether some part lies on a card in a mode that does not keep strangers apart."""
+    cards = {card.id: card for card in snapshot.cards}
+    modes = {piece.id: piece.mode for piece in snapshot.slices}
+    found = (
+        (cards.get(part.card), part.new.mode if part.new else modes.get(part.slice or 0))
+        for part in placed.parts
+    )
+    return any(c and mode and isolation(c, mode) in UNISOLATED for c, mode in found)
 
 
 def _time(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
@@ -71,7 +87,8 @@ def _time(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
     if work.kept and not cards <= work.kept:
         yield Fault("not_on_kept_cards", work.id)
     others = [p for p in snapshot.promises if p.workload != work.id and p.until_s > now]
-    if any(cards & promise.cards for promise in others):
+    on_nodes = not cards and any(nodes & promise.nodes for promise in others)
+    if on_nodes or any(cards & promise.cards for promise in others):
         yield Fault("promised", work.id)
 
 
@@ -104,6 +121,19 @@ def _host_units(placed: Placed, unit: Unit) -> Iterator[int]:
             yield host.memory_mib
         else:
             yield host.disk_mib
+
+
+def _unproven(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Faults:
+    """Training without a checkpoint shares no mixed card (requirement S6)."""
+    mixed = {card.id for card in snapshot.cards if card.mixed}
+    whole = {piece.id for piece in snapshot.slices if piece.mode is Mode.WHOLE}
+    for placed, work in starts:
+        if work.checkpointed or work.purpose not in ("training", "pretraining"):
+            continue
+        for part in placed.parts:
+            alone = part.slice in whole or (part.new is not None and part.new.mode is Mode.WHOLE)
+            if part.card in mixed and not alone:
+                yield Fault("unproven_on_a_mixed_card", work.id)
 
 
 def _ceilings(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Faults:

@@ -224,6 +224,31 @@ def test_a_broken_rule_is_seen_and_the_planner_keeps_it(changed, code):
     assert plan(ruled.made).placed == ()
 
 
+def test_a_group_that_the_partition_lets_share_nothing_is_seen_on_a_shared_card():
+    world = snapshot().node("n1").card("L40S", modes=("mps",)).queue(req(1, share_milli=300))
+    made = plan(world.made)
+    part = PartitionState(id=1, name="main", trusts=frozenset({"t9"}))
+    assert "distrusted" in _codes(world.have(partitions=(part,)), made)
+    assert plan(world.have(partitions=(part,)).made).placed == ()
+
+
+def test_work_without_a_card_on_a_promised_node_is_seen():
+    world = snapshot().node("n1").queue(req(1, parts=0, cpu_milli=1000))
+    made = plan(world.made)
+    kept = Promise(workload=7, cards=frozenset(), nodes=frozenset({1}), until_s=NOW + 9)
+    assert "promised" in _codes(world.have(promises=(kept,)), made)
+    assert plan(world.have(promises=(kept,)).made).placed == ()
+
+
+def test_training_without_a_checkpoint_on_a_mixed_card_is_seen():
+    world = snapshot().node("n1").card("L40S", modes=("mps",)).queue(req(1, share_milli=300))
+    made = plan(world.made)
+    mixed = world.have(cards=tuple(replace(card, mixed=True) for card in world.made.cards))
+    assert _codes(world, made) == set()
+    assert "unproven_on_a_mixed_card" in _codes(mixed, made)
+    assert plan(mixed.made).placed == ()
+
+
 def test_a_passed_quota_is_seen():
     world = snapshot().node("n1").card("A30").queue(whole(1, cpu_milli=2000))
     made = plan(world.made)

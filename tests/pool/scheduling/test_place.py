@@ -116,7 +116,7 @@ def test_an_inference_replica_is_capped_by_itself():
 
 def test_a_split_binds_only_the_mixed_card():
     split = _bounded(CeilingScope.CARD_SPLIT, 700, purpose="training")
-    told = {"share_milli": 400, "purpose": "training"}
+    told = {"share_milli": 400, "purpose": "training", "checkpointed": True}
     queue = (req(1, **told), req(2, **told))
     plain = snapshot().node("n1").card("L40S", modes=SOFT).have(partitions=split)
     mixed = snapshot().node("n1").card("L40S", modes=SOFT, mixed=True).have(partitions=split)
@@ -124,6 +124,16 @@ def test_a_split_binds_only_the_mixed_card():
     assert _planned(mixed.queue(*queue)).waits[2].reason is Reason.CEILING
     beside = req(3, share_milli=300, purpose="inference")
     assert _started(mixed.queue(queue[0], beside)) == [1, 3]
+
+
+def test_training_without_a_checkpoint_shares_no_mixed_card():
+    world = snapshot().node("n1").card("L40S", modes=("mps", "whole"), mixed=True)
+    share = {"share_milli": 400, "modes": (Mode.MPS,)}
+    made = _planned(world.queue(req(1, purpose="training", **share)))
+    assert made.waits[1].reason is Reason.UNPROVEN
+    assert _started(world.queue(req(1, purpose="training", checkpointed=True, **share))) == [1]
+    assert _started(world.queue(req(1, purpose="inference", **share))) == [1]
+    assert _started(world.queue(whole(1, purpose="training"))) == [1]
 
 
 def test_the_strictest_of_several_ceilings_wins():

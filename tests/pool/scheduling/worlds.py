@@ -59,6 +59,7 @@ def works(draw, number):
         submitted_s=NOW - draw(st.integers(0, 5000)),
         declared_s=draw(st.sampled_from([None, 60.0, 3600.0])),
         purpose=draw(st.sampled_from(["training", "inference"])),
+        checkpointed=draw(st.booleans()),
         **draw(needs),
     )
 
