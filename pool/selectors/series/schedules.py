@@ -41,10 +41,10 @@ def next_times(*, schedule: Schedule, count: int = PREVIEWED) -> list[datetime]:
     return times_after(schedule.cron, now(), zone=zone, count=count)
 
 
-def live_run(*, schedule: Schedule) -> Workload | None:
-    """The newest of its runs that still lives."""
+def live_runs(*, schedule: Schedule) -> list[Workload]:
+    """Those of its runs that still live, newest first."""
     rows = Workload.objects.filter(schedule_run__schedule=schedule, state__in=sorted(OPEN))
-    return rows.order_by("-pk").first()
+    return list(rows.order_by("-pk"))
 
 
 def orphans() -> QuerySet[Schedule]:

@@ -1,6 +1,6 @@
 """The times of a schedule that have come: each is handled once, and leads to a run or to a why."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,12 +20,12 @@ from pool.models.leases import Lease
 from pool.models.schedules import Schedule, ScheduleRun
 from pool.models.workloads import Workload
 from pool.rules.arrays import Array
-from pool.rules.dependencies import Rule
+from pool.rules.dependencies import MOST_AFTER, Rule
 from pool.rules.schedules import MOST_LOOKED_BACK, Act, Missed, Overlap, Turn, turns
-from pool.selectors.series.schedules import live_run, orphans
+from pool.selectors.series.schedules import live_runs, orphans
 from pool.services.moves import move
 from pool.services.series.dependencies import After
-from pool.services.series.schedules import schedule_locked
+from pool.services.series.schedules import project_of_locked, schedule_locked
 from pool.services.workloads import workload_stop, workload_submit
 
 OPEN_REQUEST = (RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED)
@@ -41,6 +41,7 @@ def schedule_fire(*, schedule_id: int) -> int:
 
     Two sweeps at once: the second passes by, and finds nothing due when it comes again.
     """
+    project_of_locked(Schedule(pk=schedule_id))
     rows = Schedule.objects.filter(pk=schedule_id, state=ScheduleState.ACTIVE, next_at__lte=now())
     row = (
         rows.select_for_update(of=("self",), skip_locked=True)
@@ -55,13 +56,13 @@ def schedule_fire(*, schedule_id: int) -> int:
     zone = row.project.organization.zone
     began = row.next_at - timedelta(seconds=1)
     due = times_between(row.cron, began, at, zone=zone, most=MOST_LOOKED_BACK)
-    busy = live_run(schedule=row)
+    busy = live_runs(schedule=row)
     said = turns(
-        due,
+        _unhandled(row, due),
         at=at,
         overlap=Overlap(row.overlap),
         missed=Missed(row.missed),
-        busy=busy is not None,
+        busy=bool(busy),
     )
     for turn in said:
         _handle(row, turn, busy)
@@ -79,12 +80,13 @@ def schedule_run_now(*, schedule: Schedule, actor: Actor) -> ScheduleRun:
         IllegalMove: it has ended.
         PoolError: as for any submission.
     """
+    project_of_locked(schedule)
     row = schedule_locked(schedule)
     if row.state == ScheduleState.ENDED:
         raise IllegalMove(noun="schedule", state=row.state, then="run")
-    busy = live_run(schedule=row)
-    act = Act.RUN if busy is None or row.overlap == Overlap.SKIP else Act.RUN_AFTER
-    if busy is not None and row.overlap == Overlap.REPLACE:
+    busy = live_runs(schedule=row)
+    act = Act.RUN if not busy or row.overlap == Overlap.SKIP else Act.RUN_AFTER
+    if busy and row.overlap == Overlap.REPLACE:
         act = Act.REPLACE
     return _handle(row, Turn(now(), act), busy, actor=actor)
 
@@ -106,8 +108,15 @@ def _orphaned(row: Schedule) -> bool:
     return True
 
 
+def _unhandled(row: Schedule, due: Sequence[datetime]) -> list[datetime]:
+    """Those that were not handled before: a clock that stepped back brings a time once more."""
+    known = ScheduleRun.objects.filter(schedule=row, due_at__in=list(due))
+    handled = set(known.values_list("due_at", flat=True))
+    return [one for one in due if one not in handled]
+
+
 def _handle(
-    row: Schedule, turn: Turn, busy: Workload | None, actor: Actor | None = None
+    row: Schedule, turn: Turn, busy: Sequence[Workload], actor: Actor | None = None
 ) -> ScheduleRun:
     """Write down what became of one time, and submit its run where it has one."""
     outcome, why, made = Outcome.MISSED, gettext("the pool was away"), None
@@ -131,21 +140,16 @@ def _handle(
 
 
 def _run(
-    row: Schedule, turn: Turn, busy: Workload | None, actor: Actor
+    row: Schedule, turn: Turn, busy: Sequence[Workload], actor: Actor
 ) -> tuple[Outcome, str, Workload | None]:
     lease, why = _right(row)
     if why:
         return Outcome.REFUSED, why, None
     try:
         with transaction.atomic():
-            if turn.act is Act.REPLACE and busy is not None:
-                workload_stop(
-                    workload=busy,
-                    actor=actor,
-                    reason=ExitReason.CANCELLED,
-                    message=gettext("replaced by the next run of its schedule"),
-                )
-            behind = busy if turn.act in (Act.RUN_AFTER, Act.REPLACE) else None
+            if turn.act is Act.REPLACE:
+                _replace(busy, actor)
+            behind = busy if turn.act in (Act.RUN_AFTER, Act.REPLACE) else ()
             made = _submitted(row, lease, behind, actor)
             if made.request_id is not None:
                 raise _WouldAsk
@@ -158,8 +162,18 @@ def _run(
     return Outcome.STARTED, "", made
 
 
+def _replace(busy: Sequence[Workload], actor: Actor) -> None:
+    for run in busy:
+        workload_stop(
+            workload=run,
+            actor=actor,
+            reason=ExitReason.CANCELLED,
+            message=gettext("replaced by the next run of its schedule"),
+        )
+
+
 def _submitted(
-    row: Schedule, lease: Lease | None, behind: Workload | None, actor: Actor
+    row: Schedule, lease: Lease | None, behind: Sequence[Workload], actor: Actor
 ) -> Workload:
     need: Mapping[str, Any] = row.need if lease is None else lease.need
     return workload_submit(
@@ -181,7 +195,7 @@ def _submitted(
         silence=row.silence,
         when_full="wait",
         array=Array(row.array_spec, row.array_throttle) if row.array_spec else None,
-        after=[After(behind, Rule.END)] if behind is not None else [],
+        after=[After(run, Rule.END) for run in behind[:MOST_AFTER]],
     )
 
 

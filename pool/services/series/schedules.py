@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from nodeagent.protocol.vocabulary import Silence, WorkloadKind
 from pool.clock import now
 from pool.cron import cron_problem, times_after
-from pool.errors import IllegalMove, Invalid, NotYours, TooMany
+from pool.errors import Forbidden, IllegalMove, Invalid, NotYours, TooMany
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseState
@@ -57,6 +57,9 @@ CHANGEABLE = (
     *("cron", "overlap", "missed"),
 )
 """What may change without a new request: the need and its time may not."""
+
+OWNED = frozenset({"name", "command", "env", "files", "silence", "comment"})
+"""What a run is. It runs under its owner's account, so that nobody else writes these words."""
 
 
 @transaction.atomic
@@ -122,17 +125,20 @@ def schedule_create(
 
 
 @transaction.atomic
-def schedule_change(*, schedule: Schedule, actor: Actor, **words: Any) -> Schedule:
+def schedule_change(*, schedule: Schedule, user: User, actor: Actor, **words: Any) -> Schedule:
     """Change what is run or when; what runs already goes on as it is.
 
     Raises:
         Invalid: a word is wrong.
+        Forbidden: somebody else than its owner changes what is run.
         IllegalMove: it has ended.
     """
     row = schedule_locked(schedule)
     if row.state == ScheduleState.ENDED:
         raise IllegalMove(noun=SCHEDULE.name, state=row.state, then="changed")
     changed = sorted(name for name in CHANGEABLE if name in words and words[name] is not None)
+    if user.pk != row.owner_id and OWNED.intersection(changed):
+        raise Forbidden
     for name in changed:
         setattr(row, name, words[name])
     said = {name: getattr(row, name) for name in CHANGEABLE} | {
@@ -203,6 +209,13 @@ def schedule_end(*, schedule: Schedule, actor: Actor) -> Schedule:
     if row.state != ScheduleState.ENDED:
         move(row, ScheduleState.ENDED, actor=actor, changes={"next_at": None})
     return row
+
+
+def project_of_locked(schedule: Schedule) -> None:
+    """Lock the project of a schedule, suspended or not: before the schedule, as everywhere."""
+    mine = Schedule.objects.filter(pk=schedule.pk).values("project")
+    projects = Project.objects.select_for_update(no_key=True, of=("self",))
+    list(projects.filter(pk__in=mine))
 
 
 def schedule_locked(schedule: Schedule) -> Schedule:

@@ -242,9 +242,9 @@ class ScheduleDoor(Listed):
         return self.said(made)
 
     def partial_update(self, request: Request, uid: str) -> Response:
-        """Change what is run or when; need and size stay as they were asked for."""
+        """Change when it runs, or, as its owner, what; need and size stay as asked for."""
         row = self._mine()
-        schedule_change(schedule=row, actor=self.actor, **self.taken())
+        schedule_change(schedule=row, user=self.user, actor=self.actor, **self.taken())
         return self.said(self.one())
 
     def destroy(self, request: Request, uid: str) -> Response:

@@ -216,6 +216,20 @@ def test_a_schedule_of_another_member_is_steered_by_the_lead(world):
     assert world.by("stranger").post(f"{path}/pause").status_code == 404
 
 
+def test_who_leads_changes_when_a_members_schedule_runs_and_never_what(world):
+    path = f"schedules/{world.own.schedule.uid}"
+    before = world.by("member").get(path).json()
+    for role in ("lead", "org_admin", "platform_admin"):
+        patch = world.by(role)
+        assert patch("PATCH", path, {"command": ["sh", "-c", "id"]}).status_code == 403, role
+        assert patch("PATCH", path, {"files": {"a": "b"}}).status_code == 403, role
+        assert patch("PATCH", path, {"cron": "5 5 * * *"}).json()["cron"] == "5 5 * * *", role
+    after = world.by("member").get(path).json()
+    assert (after["command"], after["files"]) == (before["command"], before["files"])
+    own = world.by("member")("PATCH", path, {"command": ["sh", "-c", "id"]})
+    assert own.json()["command"] == ["sh", "-c", "id"]
+
+
 def test_an_organizations_admin_says_how_many_live_workloads_a_member_may_have(world):
     path = f"projects/{world.own.project.uid}"
     said = world.by("org_admin")("PATCH", path, {"most_live": 2000}).json()

@@ -3,10 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from pool.clock import now
 from pool.cycle.recurring import recurring
-from pool.errors import IllegalMove, Invalid, NotYours, TooMany
+from pool.cycle.round import run_rounds
+from pool.errors import Forbidden, IllegalMove, Invalid, NotYours, TooMany
 from pool.events import SYSTEM, Actor
 from pool.models import Event, Membership, Quota, Request, Schedule, ScheduleRun, Workload
 from pool.rules.arrays import Array
@@ -127,7 +130,7 @@ def test_of_times_the_pool_was_away_for_the_policy_runs_one_or_none():
     recurring()
     assert [one for one, _ in history(row)] == ["missed"] * 3
     assert not Workload.objects.exists()
-    schedule_change(schedule=row, actor=SYSTEM, missed="once")
+    schedule_change(schedule=row, user=place.owner, actor=SYSTEM, missed="once")
     ScheduleRun.objects.all().delete()
     due(row, hours=3)
     recurring()
@@ -286,19 +289,80 @@ def test_an_array_can_be_scheduled():
 def test_only_what_needs_no_new_request_can_be_changed():
     place = many()
     row = schedule(place)
-    changed = schedule_change(schedule=row, actor=SYSTEM, cron="30 4 * * *", name="early")
+    changed = schedule_change(
+        schedule=row, user=place.owner, actor=SYSTEM, cron="30 4 * * *", name="early"
+    )
     assert (changed.name, changed.next_at.hour, changed.next_at.minute) == ("early", 4, 30)
     with pytest.raises(Invalid):
-        schedule_change(schedule=row, actor=SYSTEM, cron="nonsense")
+        schedule_change(schedule=row, user=place.owner, actor=SYSTEM, cron="nonsense")
     schedule_end(schedule=row, actor=SYSTEM)
     with pytest.raises(IllegalMove):
-        schedule_change(schedule=row, actor=SYSTEM, name="late")
+        schedule_change(schedule=row, user=place.owner, actor=SYSTEM, name="late")
     with pytest.raises(IllegalMove):
         schedule_resume(schedule=row, user=place.owner, actor=SYSTEM)
     assert schedule_end(schedule=row, actor=SYSTEM).state == "ended"
     Schedule.objects.all().delete()
     with pytest.raises(NotYours):
         schedule_pause(schedule=row, actor=SYSTEM)
+
+
+@pytest.mark.parametrize(
+    "words", [{"command": ["sh"]}, {"env": {"A": "b"}}, {"files": {"a": "b"}}, {"name": "mine"}]
+)
+def test_nobody_but_its_owner_changes_what_runs_under_the_owners_account(words):
+    place = many()
+    row = schedule(place)
+    lead = rows.member(place.project, "lead")
+    with pytest.raises(Forbidden):
+        schedule_change(schedule=row, user=lead, actor=Actor.of(lead), cron="1 1 * * *", **words)
+    row.refresh_from_db()
+    assert (row.command, row.cron) == (["python3", "nightly.py"], "0 2 * * *")
+    assert (
+        schedule_change(schedule=row, user=lead, actor=SYSTEM, overlap="queue").overlap == "queue"
+    )
+
+
+def test_a_run_that_replaces_waits_for_every_run_that_still_lives():
+    place = many()
+    row = schedule(place, cron="* * * * *", overlap="replace")
+    first = schedule_run_now(schedule=row, actor=SYSTEM).workload
+    place.step()
+    assert state_of(first) == "running"
+    second, third = (schedule_run_now(schedule=row, actor=SYSTEM).workload for _ in range(2))
+    assert [state_of(one) for one in (first, second, third)] == ["stopping", "cancelled", "queued"]
+    run_rounds()
+    assert (state_of(first), state_of(third)) == ("stopping", "queued")
+
+
+def test_a_time_that_was_handled_before_does_not_stop_the_times_after_it():
+    place = many()
+    row = schedule(place, cron="* * * * *")
+    for _ in range(2):
+        due(row, minutes=0)
+        schedule_fire(schedule_id=row.pk)
+    assert [one for one, _ in history(row)] == ["started"]
+    row.refresh_from_db()
+    assert row.next_at > now()
+
+
+@pytest.mark.parametrize("how", ["fire", "now", "resume"])
+def test_the_project_is_locked_before_the_schedule(how):
+    place = many()
+    row = schedule(place, cron="* * * * *")
+    if how == "resume":
+        schedule_pause(schedule=row, actor=SYSTEM)
+    else:
+        due(row, minutes=0)
+    with CaptureQueriesContext(connection) as seen:
+        if how == "fire":
+            schedule_fire(schedule_id=row.pk)
+        elif how == "now":
+            schedule_run_now(schedule=row, actor=SYSTEM)
+        else:
+            schedule_resume(schedule=row, user=place.owner, actor=SYSTEM)
+    locks = [q["sql"] for q in seen.captured_queries if " FOR " in q["sql"]]
+    tables = [sql.split(' FROM "')[1].split('"')[0] for sql in locks]
+    assert tables.index("pool_project") < tables.index("pool_schedule")
 
 
 def test_others_do_not_see_it():
