@@ -44,8 +44,8 @@ def workload_rank(*, workload: Workload, priority: str, reason: str, actor: Acto
     if not found:
         raise NotYours
     row = found[0]
-    array = row.array_size is not None and row.state == WorkloadState.ACTIVE
-    if row.state not in WAITING and not array:
+    array = row.array_size is not None
+    if row.state not in WAITING and not (array and row.state == WorkloadState.ACTIVE):
         raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=priority)
     if row.priority == priority:
         return row

@@ -12,7 +12,9 @@ from pool.services.queueing.steer import (
     wait_target_set,
     workload_rank,
 )
+from pool.services.workloads import workload_hold
 from tests import rows
+from tests.pool.many import many
 
 pytestmark = pytest.mark.django_db
 
@@ -94,3 +96,14 @@ def test_the_target_for_waits_is_set_within_bounds_and_told_once():
     for odd in (0, 59, 31 * 86400):
         with pytest.raises(Invalid):
             wait_target_set(seconds=odd, actor=SYSTEM)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_the_pieces_of_an_array_follow_it_on_hold_too(held):
+    place = many()
+    array = place.submit("0-2")
+    if held:
+        workload_hold(workload=array, actor=SYSTEM, reason="later", strict=False)
+    rank(array, "low")
+    pieces = Workload.objects.filter(parent=array)
+    assert set(pieces.values_list("priority", flat=True)) == {"low"}
