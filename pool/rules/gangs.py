@@ -20,6 +20,7 @@ ORDERED = frozenset(
     {
         ExitReason.RANK_DIED,
         ExitReason.CANCELLED,
+        ExitReason.LIMIT,
         ExitReason.STOPPED,
         ExitReason.PREEMPTED,
         ExitReason.RECLAIMED,

@@ -114,17 +114,17 @@ def _progress(seen: Rank, found: FoundWork, ours: Clock, actor: Actor) -> None:
         saved_at=ours(found.checkpoint_at),
         actor=actor,
     )
+    told = [rank] if rank.clean_at is not None else []
     if found.port and rank.rank == 0 and attempt.master_port is None:
         _write(attempt, {"master_port": min(max(found.port, 1), MOST_PORT)})
-        _wake(ranks)
-    if rank.clean_at is not None:
-        node_wish(node_id=rank.node_id, uid=rank.node.uid)
+        told += [one for one in ranks if one.rank]
     _advance(workload, attempt, ranks, actor)
     if rank.ended_at is not None and not was_over:
-        gang_break(workload, rank, actor)
         if all(one.ended_at is not None for one in ranks):
             _clean_slices(attempt, workload, actor)
+        gang_break(workload, rank, actor)
     gang_in_reach(workload, ranks, actor)
+    _wake(told)
 
 
 def _write(row: Rank | Attempt, values: Mapping[str, Any]) -> None:
@@ -175,8 +175,11 @@ def _of_all(
 
 
 def _wake(ranks: Iterable[Rank]) -> None:
-    """The other nodes may start now: it is known where the gang meets."""
-    for node in sorted({one.node for one in ranks if one.rank}, key=lambda node: node.pk):
+    """Tell their nodes: a rank is clean, or it is known where the gang meets.
+
+    Nodes come last, in the order of their keys: a report of a node holds its slices before itself.
+    """
+    for node in sorted({one.node for one in ranks}, key=lambda node: node.pk):
         node_wish(node_id=node.pk, uid=node.uid)
 
 

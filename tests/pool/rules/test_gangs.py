@@ -48,9 +48,10 @@ def test_the_rank_that_died_first_by_itself_speaks_for_the_whole():
     assert (found.exit_code, found.culprit.rank) == (4, 2)
 
 
-def test_where_all_were_told_to_stop_nobody_is_named():
-    found = gang_end([rank(1, -15, E.CANCELLED), rank(0, -9, E.CANCELLED)])
-    assert (found.exit_code, found.reason, found.culprit) == (-9, E.CANCELLED, None)
+@pytest.mark.parametrize("why", [E.CANCELLED, E.LIMIT])
+def test_where_all_were_told_to_stop_nobody_is_named(why):
+    found = gang_end([rank(1, -15, why), rank(0, -9, why)])
+    assert (found.exit_code, found.reason, found.culprit) == (-9, why, None)
 
 
 def test_a_rank_that_never_started_did_not_go_well():

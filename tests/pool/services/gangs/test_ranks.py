@@ -1,12 +1,16 @@
 """A gang is placed at once, started on every node, and over when every node is clean."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
+from pool.clock import now
 from pool.cycle.round import run_rounds
 from pool.events import SYSTEM
 from pool.models import Hold, Rank
 from pool.selectors.desired import desired_of
+from pool.services.gangs.ranks import rank_take
 from pool.services.workloads import workload_stop
 from tests import rows
 from tests.pool.services.gangs.gang import free, gang_place, ranks, requeued, seen
@@ -109,6 +113,25 @@ def test_the_death_of_one_rank_ends_the_whole_and_names_it(gang):
         (3, "own_error"),
     ]
     free(gang)
+
+
+def test_slices_are_locked_before_any_node_and_nodes_in_the_order_of_their_keys(gang):
+    work = gang.run()
+    gang.nodes[0].finish(work)
+    gang.nodes[0].tell()
+    gang.nodes[1].finish(work, clean=False, code=3, reason=ExitReason.OWN_ERROR)
+    rank = ranks(work)[1]
+    found = next(one for one in gang.nodes[1].work.values() if one.rank == 1)
+    with CaptureQueriesContext(connection) as queries:
+        rank_take(rank=rank, found=found, ours=lambda at: at and now(), actor=SYSTEM)
+    said = [one["sql"] for one in queries.captured_queries]
+    slices = [n for n, sql in enumerate(said) if 'UPDATE "pool_slice"' in sql]
+    nodes = [n for n, sql in enumerate(said) if 'UPDATE "pool_node"' in sql]
+    assert slices and nodes
+    assert max(slices) < min(nodes)
+    keys = [str(node.row.pk) for node in gang.nodes]
+    told = [next(key for key in keys if f'"id" = {key}' in said[n]) for n in nodes]
+    assert told[:2] == sorted(keys, key=int)
 
 
 def test_a_gang_that_restarts_goes_back_as_often_as_it_may(gang):
