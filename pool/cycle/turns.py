@@ -130,7 +130,7 @@ def _rules() -> int:
     count = Dependency.objects.filter(pk__in=met, met_at=None).update(met_at=now()) if met else 0
     for pk in broken:
         row = found[pk]
-        why = gettext("%(name)s did not succeed") % {"name": row.on.name}
+        why = gettext("the work it was to run after did not succeed")
         dependency_failed(workload=row.workload, why=why, actor=SYSTEM)
         count += Dependency.objects.filter(pk=pk, broken_at=None).update(broken_at=now())
     return count
