@@ -52,7 +52,10 @@ SELECT 'reservation', jsonb_build_object(
     'state', r.state, 'lends', p.lending,
     'starts', extract(epoch FROM lower(r.span)), 'ends', extract(epoch FROM upper(r.span)),
     'cards', to_jsonb(ARRAY(
-        SELECT k.card_id FROM pool_reservedcard k WHERE k.reservation_id = r.id AND k.live)))
+        SELECT k.card_id FROM pool_reservedcard k WHERE k.reservation_id = r.id AND k.live)),
+    'now', to_jsonb(ARRAY(
+        SELECT k.card_id FROM pool_reservedcard k
+        WHERE k.reservation_id = r.id AND k.live AND k.span @> pool_now())))
 FROM pool_reservation r JOIN pool_partition p ON p.id = r.partition_id
 WHERE r.state IN ('confirmed', 'active')
 UNION ALL
@@ -97,7 +100,7 @@ def ahead() -> Ahead:
         windows=[_window(one) for one in found["window"]],
         reservations=[_reservation(one) for one in found["reservation"]],
         kept={
-            one["lease"]: frozenset(one["cards"])
+            one["lease"]: frozenset(one["now"])
             for one in found["reservation"]
             if one["state"] == ReservationState.ACTIVE
         },

@@ -13,7 +13,8 @@ class Candidate:
 
     `kept` is true when another reservation or a maintenance window has it at some time of the
     span. `busy_until` is when its present work is expected to end, None when it is idle; work that
-    gives way (preemptible) does not count. `per_card` parts fit on it when it is empty.
+    gives way (preemptible) does not count. `per_card` parts fit on it when it is empty. `mine` are
+    the cards of the lease that this one goes on from; they are kept before all others.
     """
 
     card: int
@@ -23,6 +24,7 @@ class Candidate:
     kept: bool = False
     busy_until: datetime | None = None
     strength: int = 0
+    mine: bool = False
 
 
 def cards_to_keep(
@@ -55,7 +57,7 @@ def _dearness(free: Sequence[Candidate], label: str) -> tuple[int, str]:
 def _of_one_kind(
     cards: Sequence[Candidate], copies: int, parts: int, topology: str
 ) -> tuple[int, ...] | None:
-    ordered = sorted(cards, key=lambda one: (one.busy_until is not None, one.card))
+    ordered = sorted(cards, key=lambda one: (not one.mine, one.busy_until is not None, one.card))
     if topology in (SPREAD, NETWORK):
         return _spread(ordered, copies, parts, topology)
     left: dict[int, list[Candidate]] = {}

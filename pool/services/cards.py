@@ -249,6 +249,11 @@ def card_cordon(*, card: Card, actor: Actor, reason: str) -> Card:
     """Nothing new starts on it until a person says so; what runs goes on. Safe to repeat."""
     (row,) = locked(Card.objects.filter(pk=card.pk).select_related("node"))
     if row.state == CardState.CORDONED and row.state_reason not in BY_ERROR:
+        if reason and reason != row.state_reason:
+            row.state_reason = reason[:200]
+            row.save(update_fields=["state_reason"])
+            same = {"from": row.state, "to": row.state, "reason": reason}
+            record(EventKind.CARD_MOVED, row, actor=actor, **_at(row.node), **same)
         return row
     if row.state == CardState.CORDONED:
         move(row, CardState.READY, actor=actor, told=_at(row.node))

@@ -194,11 +194,20 @@ def node_adopt(*, node: Node, actor: Actor, reason: str = "") -> Node:
 def _admin_move(node: Node, then: NodeState, actor: Actor, reason: str) -> Node:
     (row,) = locked(Node.objects.filter(pk=node.pk))
     if row.state == then:
+        _said_anew(row, actor, reason)
         return row
     move(row, then, actor=actor, reason=reason)
     node_wish(node_id=row.pk, uid=row.uid)
     round_wanted()
     return row
+
+
+def _said_anew(row: Node, actor: Actor, reason: str) -> None:
+    """It is in that state already: a new reason of a person replaces the old one, and is told."""
+    if reason and reason != row.state_reason:
+        Node.objects.filter(pk=row.pk).update(state_reason=reason[:200])
+        row.state_reason = reason[:200]
+        record(EventKind.NODE_CHANGED, row, actor=actor, state=row.state, reason=reason)
 
 
 def node_hello(*, node: Node, hello: Hello) -> Welcome:

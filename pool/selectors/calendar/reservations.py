@@ -1,6 +1,6 @@
 """Reservations, the cards that could be kept for one, and what keeping them would mean."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -8,10 +8,12 @@ from django.db.models import QuerySet
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.lifecycle.cards import CardState
+from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.reservations import ReservationState
 from pool.lifecycle.windows import WindowState
 from pool.models.cards import Card
+from pool.models.leases import Lease
 from pool.models.partitions import Partition
 from pool.models.placements import Hold
 from pool.models.requests import Request
@@ -81,10 +83,12 @@ def cards_for(
     ends_at: datetime,
     now: datetime,
     lock: bool = False,
+    goes_on: Collection[int] = (),
 ) -> Choice:
     """The cards to keep, in the first of the partitions that has enough of them for the span.
 
     With `lock` the candidates' rows are locked, in the order of their ids, before they are judged.
+    `goes_on` are keys of leases that end where this begins: their work is carried over.
     """
     places = list(partitions)
     options = options_for(need=need, partitions=places, unlimited_modes=unlimited_modes)
@@ -97,7 +101,7 @@ def cards_for(
         rows = rows.filter(state__in=[CardState.READY, CardState.PARTIAL, CardState.CORDONED])
         chosen_rows = rows.select_related("node").order_by("pk")
         cards = list(chosen_rows.select_for_update(of=("self",)) if lock else chosen_rows)
-        judged = _candidates(cards, usable, starts_at, ends_at, now)
+        judged = _candidates(cards, usable, (starts_at, ends_at), now, goes_on)
         found = cards_to_keep(
             judged, copies=copies, parts=need.parts, topology=need.topology, starts_at=starts_at
         )
@@ -117,11 +121,14 @@ def _by_label(options: Iterable[PlacedOption]) -> dict[str, PlacedOption]:
 def _candidates(
     cards: list[Card],
     usable: Mapping[str, PlacedOption],
-    starts_at: datetime,
-    ends_at: datetime,
+    span: tuple[datetime, datetime],
     now: datetime,
+    goes_on: Collection[int],
 ) -> list[Candidate]:
     keys = [one.pk for one in cards]
+    starts_at, ends_at = span
+    before = ReservedCard.objects.filter(live=True, reservation__lease__in=list(goes_on))
+    mine = set(before.values_list("card", flat=True)) if goes_on else set()
     kept = set(
         ReservedCard.objects.filter(
             live=True, card__in=keys, span__overlap=(starts_at, ends_at)
@@ -131,7 +138,7 @@ def _candidates(
         state__in=[WindowState.PLANNED, WindowState.ACTIVE], span__overlap=(starts_at, ends_at)
     ):
         kept |= window_reach(window).cards
-    busy = _busy(keys, now)
+    busy = _busy(keys, now, goes_on)
     return [
         Candidate(
             card=one.pk,
@@ -141,6 +148,7 @@ def _candidates(
             kept=one.pk in kept or _out(one),
             busy_until=busy.get(one.pk),
             strength=one.strength or 0,
+            mine=one.pk in mine,
         )
         for one in cards
     ]
@@ -159,7 +167,16 @@ def _out(card: Card) -> bool:
     )
 
 
-def _busy(keys: list[int], now: datetime) -> dict[int, datetime]:
+def leases_before(*, project: int, template: int, starts_at: datetime) -> list[int]:
+    """Reserved leases of the project and template that end where this begins."""
+    rows = Lease.objects.filter(
+        project=project, template_version__template=template, state=LeaseState.ACTIVE
+    )
+    near = (starts_at - timedelta(minutes=1), starts_at + timedelta(minutes=1))
+    return list(rows.filter(valid__endswith__range=near).values_list("pk", flat=True))
+
+
+def _busy(keys: list[int], now: datetime, goes_on: Collection[int]) -> dict[int, datetime]:
     """Until when each card's work is expected to hold it; work that gives way does not count."""
     found: dict[int, datetime] = {}
     rows = Hold.objects.filter(card__in=keys, held__upper_inf=True).select_related(
@@ -168,7 +185,7 @@ def _busy(keys: list[int], now: datetime) -> dict[int, datetime]:
     for hold in rows:
         attempt = hold.placement.attempt
         work = attempt.workload
-        if work.preemptible:
+        if work.preemptible or work.lease_id in goes_on:
             continue
         begun = attempt.started_at or hold.placement.opened_at
         ends = max(now, begun + timedelta(seconds=work.expected_seconds))
@@ -201,6 +218,11 @@ def keeping_of(*, request: Request, now: datetime) -> Keeping:
         starts_at=starts_at,
         ends_at=ends_at,
         now=now,
+        goes_on=leases_before(
+            project=request.project_id,
+            template=request.template_version.template_id,
+            starts_at=starts_at,
+        ),
     )
     cards = tuple(Card.objects.filter(pk__in=choice.cards).select_related("node").order_by("pk"))
     labels = {one.label for one in cards}

@@ -3,11 +3,13 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+import structlog
 from django.db import IntegrityError, connection, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db.models import Sum
 
 from pool.lifecycle.placements import PlacementState
+from pool.lifecycle.reservations import ReservationState
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.lifecycle.workloads import HOLDING
 from pool.models.cards import Card
@@ -19,6 +21,9 @@ from pool.models.workloads import Workload
 from pool.services.levels import Taken, level_lock, level_rows
 from pool.services.moves import locked
 
+log = structlog.get_logger(__name__)
+
+LIVE = (ReservationState.CONFIRMED, ReservationState.ACTIVE)
 CARD = 1_000_000
 _HELD = {
     QuotaUnit.CARDS_MICRO: "equivalents_micro",
@@ -120,14 +125,53 @@ def _shift(taken: list[Taken]) -> None:
 
 
 def reservation_prolong(*, lease: Lease, until: datetime) -> None:
-    """Keep a lease's cards until its new end; where another has them then, they end as before."""
-    row = Reservation.objects.filter(lease=lease).first()
+    """Keep a lease's cards until its new end, each for itself: a card that another has reserved
+    by then ends as before. Without any card left the reservation ends at its old time.
+    """
+    row = Reservation.objects.filter(lease=lease, state__in=LIVE).first()
     if row is None:
         return
     span = DateTimeTZRange(row.span.lower, until)
-    try:
-        with transaction.atomic():
-            Reservation.objects.filter(pk=row.pk).update(span=span)
-            ReservedCard.objects.filter(reservation=row, live=True).update(span=span)
-    except IntegrityError:
-        return
+    longer = 0
+    for card in locked(ReservedCard.objects.filter(reservation=row, live=True)):
+        try:
+            with transaction.atomic():
+                longer += ReservedCard.objects.filter(pk=card.pk).update(span=span)
+        except IntegrityError:
+            log.info("reservation.card_not_prolonged", card=card.card_id, reservation=row.uid)
+    if longer:
+        Reservation.objects.filter(pk=row.pk).update(span=span)
+
+
+@transaction.atomic
+def quota_settle(key: int) -> bool:
+    """Work on kept cards that was carried over from another lease no longer counts by itself."""
+    rows = Reservation.objects.filter(pk=key, state=ReservationState.ACTIVE)
+    seen = rows.first()
+    if seen is None:
+        return False
+    level_lock(taken=seen.quota_taken)
+    locked(Workload.objects.filter(lease=seen.lease_id, state__in=sorted(HOLDING)))
+    runs = Placement.objects.filter(
+        attempt__workload__lease=seen.lease_id, state=PlacementState.OPEN
+    )
+    counted = {one["quota"] for one in seen.quota_taken}
+    cards = set(seen.kept.filter(live=True).values_list("card", flat=True))
+    back: list[Taken] = []
+    for placement in locked(runs):
+        double = [one for one in placement.quota_taken if one["quota"] in counted]
+        held = set(placement.holds.exclude(card=None).values_list("card", flat=True))
+        if double and held <= cards:
+            back += [{"quota": one["quota"], "amount": -one["amount"]} for one in double]
+            placement.quota_taken = [one for one in placement.quota_taken if one not in double]
+            placement.save(update_fields=["quota_taken"])
+    _shift(_summed(back))
+    return bool(back)
+
+
+def _summed(taken: list[Taken]) -> list[Taken]:
+    """One entry a row: a statement changes each row once."""
+    found: dict[int, int] = {}
+    for one in taken:
+        found[one["quota"]] = found.get(one["quota"], 0) + one["amount"]
+    return [{"quota": key, "amount": amount} for key, amount in found.items()]

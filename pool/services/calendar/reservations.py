@@ -18,7 +18,7 @@ from pool.models.leases import Lease
 from pool.models.requests import Request
 from pool.models.reservations import Reservation, ReservedCard
 from pool.rules.needs import from_mapping
-from pool.selectors.calendar.reservations import cards_for
+from pool.selectors.calendar.reservations import cards_for, leases_before
 from pool.services.calendar.kept import CARD, quota_keep, quota_release
 from pool.services.moves import locked, move
 from pool.wake import Wake, round_wanted, wake
@@ -76,6 +76,11 @@ def reservation_confirm(*, request: Request, lease: Lease, actor: Actor) -> None
         ends_at=lease.valid.upper,
         now=now(),
         lock=True,
+        goes_on=leases_before(
+            project=lease.project_id,
+            template=lease.template_version.template_id,
+            starts_at=lease.valid.lower,
+        ),
     )
     if choice.partition is None:
         raise NoRoom(

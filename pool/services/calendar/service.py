@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from django.db import connection
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
 from pool.events import Actor, record
@@ -10,6 +11,7 @@ from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.windows import WindowState
+from pool.locks import WINDOWS
 from pool.models.cards import Card
 from pool.models.leases import Lease
 from pool.models.nodes import Node
@@ -44,15 +46,11 @@ def service_take(*, window: Window, actor: Actor) -> None:
 
 
 def service_return(*, window: Window, actor: Actor) -> None:
-    """What the window took comes back, except what another window under way still needs, or a
-    person has taken out meanwhile for a reason of their own."""
-    others = Window.objects.filter(state=WindowState.ACTIVE).exclude(pk=window.pk)
-    needed: set[int] = set()
-    nodes_needed: set[int] = set()
-    for other in others:
-        reach = window_reach(other)
-        needed |= reach.cards
-        nodes_needed |= reach.nodes
+    """What the window took comes back, except what a person has taken out meanwhile for a reason of
+    their own. What another window under way still needs goes over to that one, and comes back
+    with it.
+    """
+    needed, nodes_needed = _handed_over(window)
     mine = Card.objects.filter(
         uid__in=window.taken.get("cards", ()),
         state=CardState.CORDONED,
@@ -65,6 +63,31 @@ def service_return(*, window: Window, actor: Actor) -> None:
     for node in locked(nodes.exclude(pk__in=nodes_needed)):
         if node.state_reason.startswith(REASON) or node.state_reason == "drained":
             node_uncordon(node=node, actor=actor, reason="maintenance is over")
+
+
+def _handed_over(window: Window) -> tuple[set[int], set[int]]:
+    """Keys of the cards and nodes that another window under way has now taken over."""
+    cards: set[int] = set()
+    nodes: set[int] = set()
+    took = {name: set(window.taken.get(name, ())) for name in ("cards", "nodes")}
+    for other in locked(Window.objects.filter(state=WindowState.ACTIVE).exclude(pk=window.pk)):
+        reach = window_reach(other)
+        here = {
+            "cards": Card.objects.filter(uid__in=took["cards"], pk__in=reach.cards),
+            "nodes": Node.objects.filter(uid__in=took["nodes"], pk__in=reach.nodes),
+        }
+        for name, keys in (("cards", cards), ("nodes", nodes)):
+            over = dict(here[name].exclude(pk__in=keys).values_list("uid", "pk"))
+            keys |= set(over.values())
+            other.taken[name] = sorted({*other.taken.get(name, ()), *over})
+        other.save(update_fields=["taken"])
+    return cards, nodes
+
+
+def windows_one_at_a_time() -> None:
+    """One window turns at a time: what ends may hand over to the others. Before any row's lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WINDOWS])
 
 
 def lease_times(*, window: Window, until: datetime, actor: Actor) -> None:

@@ -1,8 +1,11 @@
 """What the clock brings about: maintenance begins and ends, reservations begin and are released."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 
+import structlog
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext
@@ -13,6 +16,7 @@ from pool.errors import IllegalMove
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseKind, LeaseState
+from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.reservations import ReservationState
 from pool.lifecycle.windows import WindowState, WithRunning
 from pool.lifecycle.workloads import WorkloadState
@@ -24,13 +28,23 @@ from pool.models.windows import Window
 from pool.models.workloads import Workload
 from pool.selectors.calendar.policies import numbers_now
 from pool.selectors.calendar.windows import running_on, window_reach
+from pool.services.calendar.kept import quota_settle
 from pool.services.calendar.reservations import reservation_begin, reservation_end
-from pool.services.calendar.service import lease_times, service_take
+from pool.services.calendar.service import (
+    lease_times,
+    service_take,
+    windows_one_at_a_time,
+)
 from pool.services.calendar.windows import window_end
 from pool.services.moves import locked, move
 from pool.services.workloads import workload_stop
 from pool.services.yielding.orders import order_leave
 from pool.wake import round_wanted
+
+log = structlog.get_logger(__name__)
+
+LEAST_NOTICE_S = 30
+"""Work that was placed when the notice had begun has so long to save, whatever is left of it."""
 
 AT_WORK = (WorkloadState.STARTING, WorkloadState.RUNNING)
 
@@ -45,15 +59,27 @@ def windows_due(*, actor: Actor) -> int:
     open_rows = list(
         Window.objects.filter(state__in=[WindowState.PLANNED, WindowState.ACTIVE]).order_by("pk")
     )
-    turned = 0
-    for row in open_rows:
-        if row.state == WindowState.PLANNED and row.span.lower <= at:
-            turned += _begin(row.pk, actor)
-        elif row.state == WindowState.ACTIVE and row.span.upper <= at:
-            turned += _end(row.pk, actor)
-        elif row.with_running != WithRunning.WAIT and _clears(row, at):
-            _send_away(row, at, actor)
-    return turned
+    return sum(_guarded(partial(_turn, row, at, actor)) for row in open_rows)
+
+
+def _turn(row: Window, at: datetime, actor: Actor) -> bool:
+    """What is due of one window; true when it began or ended."""
+    if row.state == WindowState.PLANNED and row.span.lower <= at:
+        return _begin(row.pk, actor)
+    if row.state == WindowState.ACTIVE and row.span.upper <= at:
+        return _end(row.pk, actor)
+    if row.with_running != WithRunning.WAIT and _clears(row, at):
+        _send_away(row, at, actor)
+    return False
+
+
+def _guarded(turn: Callable[[], bool]) -> bool:
+    """One turn. What goes wrong in it is told, and keeps no other from its turn."""
+    try:
+        return turn()
+    except Exception:
+        log.exception("calendar.failed")
+        return False
 
 
 def _clears(row: Window, at: datetime) -> bool:
@@ -66,6 +92,7 @@ def _clears(row: Window, at: datetime) -> bool:
 
 @transaction.atomic
 def _begin(key: int, actor: Actor) -> bool:
+    windows_one_at_a_time()
     (row,) = locked(Window.objects.filter(pk=key))
     if row.state != WindowState.PLANNED or row.span.lower > now():
         return False
@@ -78,6 +105,7 @@ def _begin(key: int, actor: Actor) -> bool:
 
 @transaction.atomic
 def _end(key: int, actor: Actor) -> bool:
+    windows_one_at_a_time()
     (row,) = locked(Window.objects.filter(pk=key))
     if row.state != WindowState.ACTIVE or row.span.upper > now():
         return False
@@ -102,7 +130,7 @@ def _send_away(row: Window, at: datetime, actor: Actor) -> None:
                 kind=YieldKind.MAINTENANCE,
                 reason=why,
                 actor=actor,
-                notice_s=left_s or row.notice_seconds,
+                notice_s=max(left_s, min(row.notice_seconds, LEAST_NOTICE_S)),
             )
     if not row.noticed:
         Window.objects.filter(pk=row.pk).update(noticed=True)
@@ -112,13 +140,46 @@ def reservations_due(*, actor: Actor) -> int:
     """Reservations begin at their time; one that nobody came for is released; how many turned."""
     at = now()
     begins = Reservation.objects.filter(state=ReservationState.CONFIRMED, span__startswith__lte=at)
-    turned = sum(_reservation_begins(key, actor) for key in begins.values_list("pk", flat=True))
+    over = Reservation.objects.filter(state=ReservationState.ACTIVE, span__endswith__lte=at)
+    turns: list[Callable[[], bool]] = [
+        *(partial(_reservation_begins, key, actor) for key in begins.values_list("pk", flat=True)),
+        *(partial(_over, key, actor) for key in over.values_list("pk", flat=True)),
+        *(partial(quota_settle, key) for key in _settling()),
+    ]
+    turned = sum(_guarded(turn) for turn in turns)
     _note_use(at)
     patience = timedelta(seconds=int(numbers_now()["no_show_s"]))
     late = Reservation.objects.filter(
         state=ReservationState.ACTIVE, used_at=None, state_since__lte=at - patience
     )
-    return turned + sum(_no_show(key, actor) for key in late.values_list("pk", flat=True))
+    gone = late.values_list("pk", flat=True)
+    return turned + sum(_guarded(partial(_no_show, key, actor)) for key in gone)
+
+
+def _settling() -> list[int]:
+    """Active reservations with work that was carried over, and still counts by itself as well."""
+    rows = Reservation.objects.filter(state=ReservationState.ACTIVE).exclude(quota_taken=[])
+    kept = {one.lease_id: one for one in rows}
+    runs = Placement.objects.filter(
+        attempt__workload__lease__in=list(kept), state=PlacementState.OPEN
+    ).values_list("attempt__workload__lease", "quota_taken")
+    twice: set[int] = set()
+    for lease, taken in runs if kept else ():
+        counted = {one["quota"] for one in kept[lease].quota_taken}
+        if counted & {one["quota"] for one in taken}:
+            twice.add(kept[lease].pk)
+    return sorted(twice)
+
+
+@transaction.atomic
+def _over(key: int, actor: Actor) -> bool:
+    """Its own time is over though its lease goes on: others have the cards reserved from here."""
+    rows = Reservation.objects.filter(pk=key, state=ReservationState.ACTIVE)
+    for row in locked(rows.select_related("project")):
+        if row.span.upper <= now():
+            reservation_end(row=row, actor=actor, reason="its time is over")
+            return True
+    return False
 
 
 @transaction.atomic

@@ -20,7 +20,11 @@ from pool.models.users import User
 from pool.models.windows import Window
 from pool.rules.windows import window_problems
 from pool.selectors.calendar.windows import window_reach
-from pool.services.calendar.service import lease_times, service_return
+from pool.services.calendar.service import (
+    lease_times,
+    service_return,
+    windows_one_at_a_time,
+)
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse
 from pool.wake import round_wanted
@@ -168,6 +172,7 @@ def window_locked(*, window: Window) -> Window:
     Raises:
         NotYours: it does not exist any more.
     """
+    windows_one_at_a_time()
     found = locked(Window.objects.filter(pk=window.pk))
     if not found:
         raise NotYours
