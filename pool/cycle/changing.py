@@ -9,7 +9,6 @@ from pool.clock import now
 from pool.cycle.commit import words
 from pool.cycle.demand import waiting_of
 from pool.cycle.snapshot import take
-from pool.cycle.waiting import BOUND
 from pool.errors import HelpsNoMore, Stale
 from pool.events import Actor
 from pool.lifecycle.workloads import WorkloadState
@@ -18,7 +17,7 @@ from pool.models.workloads import Workload
 from pool.scheduling.model import Snapshot
 from pool.scheduling.plan import plan
 from pool.services.moves import locked
-from pool.services.queueing.change import workload_as_changed, workload_changed
+from pool.services.queueing.change import changes_barred, workload_as_changed, workload_changed
 
 PATIENCE_MS = 5000
 """So long a click waits for a round that is being made."""
@@ -37,8 +36,7 @@ def change_apply(*, workload: Workload, change: str, amount: int | None, actor: 
     """
     _between_rounds()
     row = _waiting(workload)
-    barred = BOUND if row.lease_id is not None else frozenset()
-    if change in barred:
+    if change in changes_barred(row):
         raise HelpsNoMore(why="barred")
     after = workload_as_changed(workload=copy(row), change=change, amount=amount or 0)
     snapshot = take(now())

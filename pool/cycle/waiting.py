@@ -12,6 +12,7 @@ from pool.scheduling.model import Plan, Reason, Snapshot
 from pool.scheduling.outlook.expected import expect
 from pool.scheduling.plan import plan
 from pool.scheduling.suggest import Change, suggest
+from pool.services.queueing.change import changes_barred
 
 UNITS = {
     Change.SHORTER: "seconds",
@@ -22,9 +23,6 @@ UNITS = {
     Change.FEWER_CARDS: "parts",
 }
 """What the number of a change counts; CPU and RAM are for all parts together."""
-
-BOUND = frozenset({Change.OTHER_MODEL, Change.OTHER_MODE, Change.ACROSS_NODES})
-"""Work on a lease gets what the lease is for: it may ask for less, not for something else."""
 
 EACH = 6
 """So many amounts of one kind of change are planned: somebody waits for the answer."""
@@ -84,7 +82,7 @@ def _without_a_turn(seen: Look, workload: Workload) -> dict[str, Any] | None:
 def _changes(snapshot: Snapshot, made: Plan, workload: Workload) -> tuple[dict[str, Any], ...]:
     """Each change with its number and unit, None where it has none."""
     work = next(one for one in snapshot.waiting if one.id == workload.pk)
-    barred = BOUND if workload.lease_id is not None else frozenset()
+    barred = changes_barred(workload)
     found = suggest(snapshot, work, made, barred=barred, each=EACH)
     return tuple(
         {

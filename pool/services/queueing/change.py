@@ -8,7 +8,9 @@ from nodeagent.protocol.vocabulary import Mode
 from pool.errors import Stale
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.lifecycle.workloads import WorkloadState
+from pool.models.quotas import Quota
 from pool.models.workloads import Workload
 from pool.rules.needs import from_mapping
 from pool.rules.problems import Problem
@@ -28,6 +30,49 @@ HOST = ("cpu_milli", "ram_mib", "disk_mib")
 """Columns of the row that a need may name too: for all parts together."""
 
 COLUMNS = ("need", "expected_seconds", "asked_micro", *HOST)
+
+BOUND = frozenset({Change.OTHER_MODEL, Change.OTHER_MODE, Change.ACROSS_NODES})
+"""Work on a lease gets what the lease is for: it may ask for less, not for something else."""
+
+
+def changes_barred(workload: Workload) -> frozenset[Change]:
+    """What the right that the work waits on does not let it become.
+
+    Work on an allowance may take any kind of card only where the allowance admits it on each kind
+    that it could then be given. Two queries and those for the options, for such work alone.
+    """
+    if workload.lease_id is not None:
+        return BOUND
+    if workload.entitlement != "allowance" or not workload.need.get("labels"):
+        return frozenset()
+    wide = {name: value for name, value in workload.need.items() if name != "labels"}
+    return frozenset() if _allowed(workload, wide) else frozenset({Change.OTHER_MODEL})
+
+
+def _allowed(workload: Workload, wide: dict[str, Any]) -> bool:
+    """Whether each kind of card that could hold the need has an allowance as large as the ask."""
+    need = from_mapping(wide)
+    partitions = list(workload.partitions.all())
+    options = options_for(
+        need=need,
+        partitions=partitions,
+        unlimited_modes=workload.template_version.unlimited_modes,
+    )
+    rows = Quota.objects.filter(
+        project=workload.project_id,
+        user=None,
+        kind=QuotaKind.ALLOWANCE,
+        unit=QuotaUnit.CARDS_MICRO,
+        partition__in=partitions,
+    )
+    limits = {(row.partition_id, row.card_model): row.limit_value for row in rows}
+    for one in options:
+        if not one.holds(need):
+            continue
+        all_kinds = limits.get((one.partition.pk, ""), -1)
+        if one.micro(need) > limits.get((one.partition.pk, one.option.label), all_kinds):
+            return False
+    return True
 
 
 def workload_as_changed(*, workload: Workload, change: str, amount: int) -> Workload:

@@ -7,7 +7,7 @@ from pool.cycle.round import run_rounds
 from pool.cycle.waiting import waiting_explain
 from pool.errors import HelpsNoMore, Invalid, Stale
 from pool.events import SYSTEM
-from pool.models import Event, Workload
+from pool.models import Event, Partition, Workload
 from tests import rows
 from tests.pool.cycle.test_commit import lease_of
 
@@ -117,6 +117,29 @@ def test_work_on_a_lease_gets_no_other_model(pool):
     free = rows.workload(into=into, need=need)
     apply(free, "other_model")
     assert placed(free) == [True]
+
+
+@pytest.mark.parametrize(
+    ("others", "starts"), [({}, False), ({"A100-80GB": 500_000}, False), ({"": 1_000_000}, True)]
+)
+def test_work_on_an_allowance_gets_another_model_only_where_it_admits_it(pool, others, starts):
+    rows.node()
+    into = rows.project()
+    partition = Partition.objects.get()
+    for label, limit in {"H200": 1_000_000, **others}.items():
+        given = {"project": into, "partition": partition, "label": label}
+        rows.quota(kind="allowance", limit=limit, **given)
+    need = WHOLE | {"labels": ["H200"]}
+    work = rows.workload(into=into, need=need, entitlement="allowance", asked_micro=1_000_000)
+    offers = [one["change"] for one in waiting_explain(workload=work).changes]
+    assert offers == (["other_model"] if starts else [])
+    if not starts:
+        with pytest.raises(HelpsNoMore) as refused:
+            apply(work, "other_model")
+        assert refused.value.detail == {"why": "barred"}
+    else:
+        apply(work, "other_model")
+    assert placed(work) == [starts]
 
 
 def test_less_of_the_host_is_written_where_both_row_and_need_say_it(pool):
