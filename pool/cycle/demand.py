@@ -1,7 +1,7 @@
 """Who wants, who runs and what is promised, for the planner; six queries."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -48,6 +48,9 @@ UNITS = {
 }
 """Units that the planner counts; the others are judged when a placement is opened."""
 
+CONTENT = ("command", "env", "files", "comment")
+"""What the work itself is made of: as large as a mebibyte each, and nothing a round looks at."""
+
 UNREADABLE = "its need cannot be read"
 LEAVING = frozenset({WorkloadState.STOPPING, WorkloadState.PREEMPTING})
 
@@ -64,6 +67,18 @@ def waiting(rows: Iterable[Workload], open_leases: Mapping[int, int]) -> tuple[W
     return tuple(found)
 
 
+def standing(waiting: Iterable[Waiting], spent: Set[tuple[str, int]]) -> tuple[Waiting, ...]:
+    """The same, with those marked for whom nobody should leave: a limit would stop them still."""
+    return tuple(replace(one, over=True) if _over(one, spent) else one for one in waiting)
+
+
+def _over(one: Waiting, spent: Set[tuple[str, int]]) -> bool:
+    """Whether a limit of one of its tenants is used up in each of its partitions."""
+    if not spent or not one.partitions:
+        return False
+    return all(any((tenant, p) in spent for tenant in one.tenants) for p in one.partitions)
+
+
 def queued() -> QuerySet[Workload]:
     """Work in the queue whose turn it is, oldest first, with all its claim is read from; two
     queries.
@@ -73,6 +88,7 @@ def queued() -> QuerySet[Workload]:
         .select_related("project__fair_use", "project__organization__fair_use")
         .select_related("template_version", "lease")
         .prefetch_related("partitions")
+        .defer(*CONTENT)
         .annotate(interrupted=interrupted_order(), checkpointed=checkpoint_seen())
         .order_by("queued_at", "pk")
     )
@@ -207,6 +223,7 @@ def _open_placements() -> Iterable[Any]:
     return (
         Placement.objects.filter(state=PlacementState.OPEN)
         .select_related("attempt__workload__project", "attempt__workload__template_version")
+        .defer(*(f"attempt__workload__{name}" for name in CONTENT))
         .annotate(
             labels=ArrayAgg("holds__card__label", order_by="holds__pk", **held),
             micros=ArrayAgg("holds__equivalents_micro", order_by="holds__pk", **held),
@@ -245,30 +262,53 @@ def _running(
     )
 
 
-def quotas() -> tuple[Quota, ...]:
-    """Rows that gate a start; an allowance is a limit of those who work on it.
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The rows the planner counts, and where a tenant stands at a limit that it does not."""
+
+    rows: tuple[Quota, ...]
+    spent: frozenset[tuple[str, int]]
+
+
+def limits() -> Limits:
+    """Rows that gate a start, in one query; an allowance is a limit of those who work on it.
 
     Entitlement rows count leases and what is pending, not what runs: they gate no start. Their
     limit is the tenant's guarantee; what stands on it is judged from what runs.
     """
-    rows = QuotaRow.objects.filter(unit__in=list(UNITS))
-    return tuple(_quota(row) for row in rows)
+    rows = list(QuotaRow.objects.exclude(unit=QuotaUnit.CARD_SECONDS))
+    full = (
+        row
+        for row in rows
+        if row.unit not in UNITS
+        and row.kind != BookKind.ENTITLEMENT
+        and row.held >= row.limit_value
+    )
+    return Limits(
+        rows=tuple(_quota(row) for row in rows if row.unit in UNITS),
+        spent=frozenset((_tenant(row), row.partition_id) for row in full),
+    )
+
+
+def _tenant(row: QuotaRow) -> str:
+    """As whom the planner counts the work that the row binds."""
+    if row.kind == BookKind.ALLOWANCE:
+        return allowance_key(row.project_id, cards=row.unit not in HOST_UNITS)
+    return level_tenant(row)
 
 
 def _quota(row: QuotaRow) -> Quota:
-    tenant = level_tenant(row)
     guarantee = row.kind == BookKind.ENTITLEMENT
-    if row.kind == BookKind.ALLOWANCE:
-        tenant = allowance_key(row.project_id, cards=row.unit not in HOST_UNITS)
     return Quota(
         id=row.pk,
-        tenant=tenant,
+        tenant=_tenant(row),
         kind=QuotaKind.ENTITLEMENT if guarantee else QuotaKind.LIMIT,
         unit=UNITS[QuotaUnit(row.unit)],
         limit=row.limit_value,
         held=0 if guarantee else row.held,
         partition=row.partition_id,
         label=row.card_model or None,
+        only=row.kind == BookKind.ALLOWANCE,
     )
 
 

@@ -17,11 +17,13 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
     cards = supply.cards(on_card, rows)
     hosts = supply.host_holds()
     held = demand.running(slices, hosts)
-    running, quotas = lending.judge(held.running, demand.quotas(), held.cards)
+    limits = demand.limits()
+    running, quotas = lending.judge(held.running, limits.rows, held.cards)
     planned = ahead.ahead()
     running = ahead.lent(running, slices, planned)
     queue = tuple(demand.queued())
-    waiting = ahead.with_kept(demand.waiting(queue, held.leases), queue, planned)
+    waiting = demand.standing(demand.waiting(queue, held.leases), limits.spent)
+    waiting = ahead.with_kept(waiting, queue, planned)
     return Snapshot(
         now_s=at.timestamp(),
         nodes=supply.nodes(hosts, cards),

@@ -109,7 +109,8 @@ class Waiting:
     to start it now (on hold, dependency, throttle), shown word for word. `avoid` names nodes
     that failed it. `kept` are the cards that its reserved lease keeps: it runs on no others, and
     its organization's and project's rows count them already. `checkpointed` work has written a
-    checkpoint in some attempt.
+    checkpoint in some attempt. `over` work stands at a limit that the planner does not count: it
+    may start if it can, but nobody leaves for it.
     """
 
     id: int
@@ -132,6 +133,7 @@ class Waiting:
     checkpointed: bool = False
     preemptible: bool = False
     interrupted: bool = False
+    over: bool = False
     attempts: int = 0
 
 
@@ -175,7 +177,11 @@ class Running:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """One quota row. `label` None counts host units; `partition` None counts all partitions."""
+    """One quota row. `label` None counts host units; `partition` None counts all partitions.
+
+    An `only` row names a kind of card that its tenant may use: where there are such rows, a kind
+    that none of them names is barred.
+    """
 
     id: int
     tenant: str
@@ -185,6 +191,7 @@ class Quota:
     held: int
     partition: int | None = None
     label: str | None = None
+    only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

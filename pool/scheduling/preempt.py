@@ -37,7 +37,7 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
     of room waits for it and takes no more victims.
     """
     snapshot = board.snapshot
-    if not snapshot.rules.preemption or work.priority_class is PriorityClass.SCAVENGER:
+    if not snapshot.rules.preemption or work.over or work.priority_class is PriorityClass.SCAVENGER:
         return None
     if any(promise.workload == work.id for promise in snapshot.promises):
         return None

@@ -23,11 +23,16 @@ def card_room(board: Board, work: Waiting, partition: int, label: str) -> int:
 
 
 def _room(board: Board, work: Waiting, kind: QuotaKind, partition: int, label: str) -> int:
-    left = UNBOUND
+    left, named, barred = UNBOUND, set[str](), set[str]()
     for row in _rows(board, work, kind, partition):
-        if row.unit is Unit.CARD_MICRO and row.label in (None, label) and not _kept(work, row):
+        if row.unit is not Unit.CARD_MICRO or _kept(work, row):
+            continue
+        counts = row.label in (None, label)
+        if counts:
             left = min(left, row.limit - board.held[row.id])
-    return left
+        if row.only:
+            (named if counts else barred).add(row.tenant)
+    return 0 if barred - named else left
 
 
 def _kept(work: Waiting, row: Quota) -> bool:

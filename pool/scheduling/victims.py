@@ -66,7 +66,7 @@ def givers(snapshot: Snapshot) -> Givers | None:
 
 def may_oust(found: Givers | None, work: Waiting) -> bool:
     """Whether a search for victims could find any; false spares it."""
-    if found is None or work.priority_class is PriorityClass.SCAVENGER:
+    if found is None or work.over or work.priority_class is PriorityClass.SCAVENGER:
         return False
     return found.borrow or found.overran or found.lowest < CLASS_RANK[work.priority_class]
 

@@ -84,6 +84,24 @@ def level_take(*, rows: Iterable[Quota], asked: Asked) -> list[Taken]:
     return taken
 
 
+def level_named(*, rows: Iterable[Quota], asked: Asked) -> None:
+    """An allowance of some kinds of card in a partition is for no other kind there.
+
+    Raises:
+        QuotaExceeded: cards of a kind are asked for that no row of the allowance names.
+    """
+    own = [
+        row for row in rows if row.kind == QuotaKind.ALLOWANCE and row.unit == QuotaUnit.CARDS_MICRO
+    ]
+    for (label, unit), amount in asked.items():
+        if not own or unit != QuotaUnit.CARDS_MICRO or not label or amount <= 0:
+            continue
+        if not any(row.card_model in ("", label) for row in own):
+            raise QuotaExceeded(
+                tenant=level_tenant(own[0]), unit=unit, limit=0, held=0, asked=amount
+            )
+
+
 def level_give_back(*, taken: Sequence[Taken]) -> None:
     """Give back exactly what was taken; a ceiling above the limit comes down with it."""
     _shift(taken, -1)

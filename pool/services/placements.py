@@ -89,6 +89,7 @@ def _open(workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
         _make_room(ground, placed, actor)
         return None
     bound = [row for row in rows if levels.level_counts(row, cards=bool(placed.parts))]
+    levels.level_named(rows=bound, asked=asked)
     free = [row for row in bound if row.pk not in kept.rows]
     taken = levels.level_take(rows=free, asked=asked)
     slices = _slices(ground, placed)

@@ -128,3 +128,9 @@ def test_a_victim_waits_for_room_that_it_did_not_free():
     made = plan(world.queue(WINNER, back).have(promises=(kept,)).made)
     assert [placed.workload for placed in made.placed] == [1]
     assert made.evictions == ()
+
+
+def test_nobody_leaves_for_work_that_a_limit_would_stop_still():
+    world = _run(_pool(1), 901, 1)
+    assert _victims(world, whole(1, priority="high", over=True)) == []
+    assert _victims(world) == [901]
