@@ -81,7 +81,8 @@ def _changed(snapshot: Snapshot, trial: Trial) -> Snapshot:
         replace(one, **said) if trial.partition in (None, one.id) else one
         for one in snapshot.partitions
     )
-    rules = snapshot.rules
+    allowed = any(one.preemption for one in partitions)
+    rules = replace(snapshot.rules, preemption=snapshot.rules.preemption or allowed)
     if trial.backfill is not None:
         rules = replace(rules, backfill=trial.backfill)
     if trial.age_full_s is not None:

@@ -85,11 +85,13 @@ def rank(request: HtmxRequest, uid: str) -> HttpResponse:
 
 @page("POST")
 def hold(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
-    """Keep it from starting, or let it start again."""
+    """Keep it from starting, or let it start again; its owner does not release a lead's hold."""
     work = _work(request, uid)
     guard(request.standing, Verb.WORK_STOP, work)
+    leads = may(request.standing, Verb.WORK_STOP_ANY, work)
+    strict = leads if verb == "release" else work.owner_id != request.user.pk
     try:
-        HOLDS[verb](workload=work, actor=Actor.of(request.user))
+        HOLDS[verb](workload=work, actor=Actor.of(request.user), strict=strict)
     except PoolError as refused:
         return _refused(request, work, refused)
     return _done(request, work, _("Held back.") if verb == "hold" else _("Back in the queue."))

@@ -114,6 +114,21 @@ def test_work_is_held_and_released_from_the_queue(visit, queue, world):
     assert work.state == "placed"
 
 
+def test_what_a_lead_holds_from_the_queue_a_lead_releases_and_its_owner_does_not(
+    visit, queue, world
+):
+    work = queue(world.own, "mine")
+    shown(visit("lead").send(item(work, "hold/"), {}))
+    work.refresh_from_db()
+    assert work.hold_strict
+    assert visit("member").send(item(work, "release/"), {}).status_code == 422
+    work.refresh_from_db()
+    assert work.state == "on_hold"
+    shown(visit("lead").send(item(work, "release/"), {}))
+    work.refresh_from_db()
+    assert work.state == "queued"
+
+
 def test_anothers_item_is_not_there_whatever_is_asked_of_it(visit, queue, world):
     work = queue(world.other, "secret", parts=6)
     run_rounds()
