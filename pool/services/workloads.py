@@ -24,7 +24,7 @@ from pool.rules.gangs import Gang, gang_problems
 from pool.rules.needs import to_mapping
 from pool.rules.workloads import reason_problem, work_problems
 from pool.selectors.offers import host_of
-from pool.selectors.series.arrays import live_of_member
+from pool.selectors.series.arrays import live_of_member, pieces_in
 from pool.services.attempts import attempt_stop
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse
@@ -32,7 +32,7 @@ from pool.services.rights import Right, Weights, lease_in_force, right_to_start
 from pool.services.series.arrays import array_again, array_opened_for, array_spread, array_stop
 from pool.services.series.dependencies import After, dependencies_open
 from pool.services.wishes import project_open, template_usable, wish_judged, wish_within_limits
-from pool.services.yielding.budgets import critical_spend
+from pool.services.yielding.budgets import critical_more, critical_spend
 from pool.wake import round_wanted
 
 RUNNABLE = frozenset({WorkloadKind.JOB})
@@ -311,8 +311,10 @@ def _again(
     reason: str,
     more: dict[str, Any],
 ) -> Workload:
-    """Back to the queue, as fresh as new work."""
+    """Back to the queue, as fresh as new work; critical work asks its budget anew."""
     project = project_open(project=workload.project)
+    pieces = pieces_in(workload=workload, state=whence[0])
+    critical_more(workload=workload, seconds=workload.expected_seconds, pieces=pieces)
     if workload.parent_id is None and not workload.array_size:
         _few_enough(project, workload.owner)
     array_opened_for(piece=workload, actor=actor)
@@ -321,8 +323,7 @@ def _again(
         lease_in_force(row.lease, project)
     fresh = {"queued_at": now(), **FRESH, **more}
     if row.array_size:
-        count = Workload.objects.filter(parent=row, state=whence[0]).count()
-        _few_enough(project, row.owner, count)
+        _few_enough(project, row.owner, pieces)
         return array_again(array=row, of=whence[0], actor=actor, reason=reason, fresh=fresh)
     if row.state not in whence:
         raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=str(WorkloadState.QUEUED))

@@ -87,3 +87,10 @@ def _grouped(rows: QuerySet[Workload], column: str) -> list[tuple[int, int, int 
         count = at_once(row["count"], throttle)
         found.append((count, row["most"], row["sum"] if count == row["count"] else None))
     return found
+
+
+def pieces_in(*, workload: Workload, state: WorkloadState) -> int:
+    """How many workloads go on with this one: of an array its pieces in that state, else one."""
+    if not workload.array_size:
+        return 1
+    return Workload.objects.filter(parent=workload, state=state).count()

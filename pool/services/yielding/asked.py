@@ -3,7 +3,7 @@
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from pool.errors import IllegalMove, Invalid, NotYours
+from pool.errors import IllegalMove, Invalid, NotYours, Stale
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.workloads import ENDED, WORKLOAD, WorkloadState
@@ -13,6 +13,7 @@ from pool.models.yielding import YieldOrder
 from pool.rules.workloads import is_text, seconds_problem
 from pool.services.moves import locked
 from pool.services.refusals import refuse
+from pool.services.yielding.budgets import critical_more
 from pool.services.yielding.orders import order_leave
 
 MOST_REASON = 200
@@ -60,8 +61,14 @@ def workload_declare(*, workload: Workload, expected_seconds: int, actor: Actor)
     Raises:
         NotYours: it does not exist any more.
         IllegalMove: it has ended.
-        Invalid: less than a second, or more than its template allows.
+        Invalid: less than a second, more than its template allows, or more critical card-hours
+            than the budget of the month has left.
+        Stale: it was declared anew at the same moment.
     """
+    seen = Workload.objects.select_related("project").filter(pk=workload.pk).first()
+    if seen is not None and seen.state not in ENDED:
+        more = expected_seconds - seen.expected_seconds
+        critical_more(workload=seen, seconds=more, pieces=seen.array_size or 1)
     rows = Workload.objects.filter(pk=workload.pk).select_related("project", "template_version")
     row = next(iter(locked(rows)), None)
     if row is None:
@@ -70,6 +77,8 @@ def workload_declare(*, workload: Workload, expected_seconds: int, actor: Actor)
         raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=row.state)
     wrong = seconds_problem(expected_seconds, row.template_version.max_seconds)
     refuse({"expected_seconds": wrong} if wrong else {})
+    if seen is not None and row.expected_seconds != seen.expected_seconds:
+        raise Stale(workload=row.uid, why="it was declared anew meanwhile")
     if row.expected_seconds != expected_seconds:
         before = row.expected_seconds
         row.expected_seconds = expected_seconds

@@ -9,7 +9,9 @@ from pool.clock import now
 from pool.errors import Invalid
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import Priority
 from pool.models.tenants import Organization, Project
+from pool.models.workloads import Workload
 from pool.models.yielding import CriticalBudget
 from pool.selectors.critical import critical_promised_s, critical_used_s
 
@@ -47,6 +49,19 @@ def critical_budget_set(
         card_hours=card_hours,
     )
     return row
+
+
+def critical_more(*, workload: Workload, seconds: int, pieces: int = 1) -> None:
+    """Let critical work that is known already ask for so many seconds more, or refuse it; other
+    work needs no leave. Call it in the transaction that gives it the time, before the workload
+    is locked: a submission locks the budget first as well.
+
+    Raises:
+        Invalid: as for new critical work.
+    """
+    if workload.priority == Priority.CRITICAL and seconds > 0:
+        micro = workload.asked_micro * pieces
+        critical_spend(project=workload.project, card_micro=micro, seconds=seconds)
 
 
 def critical_spend(*, project: Project, card_micro: int, seconds: int) -> None:

@@ -8,7 +8,8 @@ from pool.clock import now
 from pool.errors import Invalid
 from pool.models import Event, Workload
 from pool.selectors.critical import critical_promised_s, critical_used_s
-from pool.services.workloads import workload_submit
+from pool.services.workloads import workload_resume, workload_retry, workload_submit
+from pool.services.yielding.asked import workload_declare
 from pool.services.yielding.budgets import critical_budget_set
 from tests.factories import World, allowance, by
 
@@ -64,6 +65,36 @@ def test_within_the_budget_it_is_queued_and_its_hours_are_promised(world):
         submit(world)
     (said,) = refused.value.detail["priority"]
     assert "3.0" in said and "1.0" in said
+
+
+def test_declaring_more_time_is_asked_of_the_budget_and_less_is_not(world):
+    grant(world, 3)
+    work = submit(world, 3600)
+    actor = by(world.member)
+    workload_declare(workload=work, expected_seconds=3 * 3600, actor=actor)
+    with pytest.raises(Invalid) as refused:
+        workload_declare(workload=work, expected_seconds=3 * 3600 + 60, actor=actor)
+    assert "priority" in refused.value.detail
+    grant(world, 0)
+    workload_declare(workload=work, expected_seconds=60, actor=actor)
+    work.refresh_from_db()
+    assert work.expected_seconds == 60
+
+
+@pytest.mark.parametrize(
+    ("state", "again"), [("failed", workload_retry), ("stopped", workload_resume)]
+)
+def test_work_that_goes_on_asks_the_budget_again(world, state, again):
+    grant(world, 2)
+    work = submit(world)
+    Workload.objects.filter(pk=work.pk).update(state=state, ended_at=now(), stop_reason="")
+    work.refresh_from_db()
+    grant(world, 0)
+    with pytest.raises(Invalid) as refused:
+        again(workload=work, actor=by(world.member))
+    assert "priority" in refused.value.detail
+    grant(world, 2)
+    assert again(workload=work, actor=by(world.member)).state == "queued"
 
 
 def test_a_grant_taken_back_refuses_what_comes_later(world):
