@@ -61,7 +61,7 @@ class RequestForm(NeedForm):
         choices=KINDS,
         initial=LeaseKind.ON_DEMAND.value,
         required=False,
-        help_text=gettext_lazy("Reserved cards count, and are paid for, from their begin on."),
+        help_text=gettext_lazy("Reserved cards count in the project's limits from their begin, used or not."),
     )
     starts_at = MomentField(
         label=gettext_lazy("From"),

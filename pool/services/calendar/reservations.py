@@ -103,7 +103,7 @@ def reservation_confirm(*, request: Request, lease: Lease, actor: Actor) -> None
 
 
 def reservation_begin(*, row: Reservation, actor: Actor) -> None:
-    """Its time has come: the cards count in quota and are metered, whoever uses them."""
+    """Its time has come: the cards count in quota, whoever uses them, and an event says so."""
     quota_keep(reservation=row)
     move(row, ReservationState.ACTIVE, actor=actor, told=_told(row))
     round_wanted()

@@ -62,8 +62,8 @@ class ReservationOut(serializers.ModelSerializer[Reservation]):
 class ReservationIn(Given):
     """Ask for cards to be kept: the same as a request of lease kind `reserved`. Times in seconds.
 
-    Whole cards are kept, as few as carry `copies` of the need; they count, and are paid for, from
-    `starts_at` on (left out: from the yes).
+    Whole cards are kept, as few as carry `copies` of the need; they count in limits
+    from `starts_at` on (left out: from the yes). Kept cards that are idle are not charged yet.
     """
 
     project = serializers.SlugField(max_length=63)
