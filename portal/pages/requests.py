@@ -61,7 +61,9 @@ class RequestForm(NeedForm):
         choices=KINDS,
         initial=LeaseKind.ON_DEMAND.value,
         required=False,
-        help_text=gettext_lazy("Reserved cards count in the project's limits from their begin, used or not."),
+        help_text=gettext_lazy(
+            "Reserved cards count in the project's limits from their begin, used or not."
+        ),
     )
     starts_at = MomentField(
         label=gettext_lazy("From"),
