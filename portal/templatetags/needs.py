@@ -7,6 +7,7 @@ from django import template
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
+from nodeagent.protocol.inventory import Ability
 from pool.lifecycle.nodes import NodeState
 from pool.models.placements import Hold
 from pool.models.ranks import Rank
@@ -255,3 +256,23 @@ CARD_REASONS = {
 def card_reason_words(reason: str) -> str:
     """Why a card is closed; what a person wrote stays as it is."""
     return str(CARD_REASONS.get(reason, reason))
+
+
+KEEPERS = {
+    "hardware": gettext_lazy("the hardware"),
+    "driver": gettext_lazy("the driver"),
+    "daemon": gettext_lazy("the sharing service"),
+    "preload": gettext_lazy("a library in the job"),
+    "sampling": gettext_lazy("measuring, and stopping what is over"),
+    "none": gettext_lazy("nobody"),
+}
+
+
+@register.filter
+def ability_words(one: Ability) -> str:
+    """Who holds a slice of this mode to its memory and to its compute."""
+    return _("%(mode)s: memory by %(memory)s, compute by %(compute)s") % {
+        "mode": mode_words(one.mode),
+        "memory": KEEPERS.get(one.memory, one.memory),
+        "compute": KEEPERS.get(one.compute, one.compute),
+    }

@@ -7,6 +7,7 @@ from django import template
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 register = template.Library()
 
@@ -30,3 +31,15 @@ def details(data: Mapping[str, Any]) -> str:
     """Names and values in one line; empty ones are left out."""
     said = ((name, value) for name, value in data.items() if value not in ("", None, [], {}))
     return " · ".join(f"{name} {value}" for name, value in said)
+
+
+PLAIN = {
+    "card.erred": gettext_lazy("the card reported an error"),
+    "workload.warned": gettext_lazy("the card under this work reported an error"),
+}
+
+
+@register.filter
+def kind_words(kind: str) -> str:
+    """What a kind of event means, where its name does not say it; else nothing."""
+    return str(PLAIN.get(kind, ""))

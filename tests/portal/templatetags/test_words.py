@@ -6,12 +6,14 @@ import re
 import pytest
 from django.core.management import call_command
 
+from nodeagent.protocol.inventory import Ability
 from nodeagent.protocol.vocabulary import ExitReason, Isolation, Mode
 from pool.lifecycle import cards, leases, nodes, requests, slices, workloads
+from pool.lifecycle.events import EventKind
 from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit
 from pool.scheduling.outcome import Reason
 from pool.scheduling.suggest import Change
-from portal.templatetags import needs, state_badges, units, waits
+from portal.templatetags import needs, state_badges, subjects, units, waits
 from tests.architecture.house import ROOT
 
 
@@ -67,3 +69,15 @@ def test_every_icon_that_is_named_is_drawn():
     )
     assert named <= drawn, named - drawn
     assert len(named) > 20
+
+
+def test_who_holds_a_slice_to_its_share_is_said_in_words():
+    one = Ability(mode=Mode.TIMESLICE, memory="sampling", compute="none")
+    told = "memory by measuring, and stopping what is over, compute by nobody"
+    assert needs.ability_words(one) == f"shared in turns: {told}"
+
+
+def test_events_whose_name_does_not_say_it_have_a_sentence():
+    assert set(subjects.PLAIN) <= {kind.value for kind in EventKind}
+    assert subjects.kind_words("card.erred") == "the card reported an error"
+    assert subjects.kind_words("card.moved") == ""
