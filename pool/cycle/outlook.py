@@ -1,13 +1,15 @@
 """What the heads of the queue wait for: on each of their cards, what frees when, and the gaps."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pool.cycle.waiting import Look
 from pool.scheduling.calendar import forecast_s
 from pool.scheduling.model import CardState, PlannedStart, Running, Snapshot, Waiting
+from pool.scheduling.outlook.forecast import BarKind as Cause
+from pool.scheduling.outlook.forecast import forecast
 
 MOST_CARDS = 16
 """So many cards of one head are drawn."""
@@ -22,6 +24,8 @@ class BarKind(StrEnum):
     RUNNING = "running"
     GAP = "gap"
     HEAD = "head"
+    RESERVED = "reserved"
+    MAINTENANCE = "maintenance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +74,9 @@ def outlooks(look: Look, *, most: int = 3) -> tuple[Outlook, ...]:
     waiting = {work.id: work for work in snapshot.waiting}
     heads = [start for start in look.made.starts if start.workload in waiting and start.cards]
     heads.sort(key=lambda start: _position(look, start.workload))
-    holders = _holders(snapshot)
+    holders, kept = _holders(snapshot), _kept(look)
     return tuple(
-        _outlook(snapshot, start, waiting[start.workload], holders) for start in heads[:most]
+        _outlook(snapshot, start, waiting[start.workload], holders, kept) for start in heads[:most]
     )
 
 
@@ -82,6 +86,18 @@ def _position(look: Look, workload: int) -> tuple[int, int]:
 
 
 Holders = dict[int, list[Running]]
+Kept = Mapping[int, list[Bar]]
+KEPT = {Cause.RESERVED: BarKind.RESERVED, Cause.MAINTENANCE: BarKind.MAINTENANCE}
+
+
+def _kept(look: Look) -> Kept:
+    """Each card's reservations and maintenance from now on."""
+    found: dict[int, list[Bar]] = defaultdict(list)
+    now_s = look.snapshot.now_s
+    for bar in forecast(look.snapshot, look.made).bars:
+        if bar.kind in KEPT and bar.until_s > now_s:
+            found[bar.card].append(Bar(KEPT[bar.kind], max(bar.from_s, now_s), bar.until_s))
+    return found
 
 
 def _holders(snapshot: Snapshot) -> Holders:
@@ -96,18 +112,19 @@ def _holders(snapshot: Snapshot) -> Holders:
     return found
 
 
-def _outlook(snapshot: Snapshot, start: PlannedStart, work: Waiting, holders: Holders) -> Outlook:
+def _outlook(
+    snapshot: Snapshot, start: PlannedStart, work: Waiting, holders: Holders, kept: Kept
+) -> Outlook:
     nodes = {node.id: node.name for node in snapshot.nodes}
     cards = [card for card in snapshot.cards if card.id in start.cards]
     cards.sort(key=lambda card: (nodes[card.node], card.index))
     at_s = max(start.at_s, snapshot.now_s)
     until_s = at_s + forecast_s(work, snapshot.rules)
-    lanes = [
-        Lane(
-            card, nodes[card.node], tuple(_bars(snapshot, holders[card.id], at_s, until_s, work.id))
-        )
-        for card in cards[:MOST_CARDS]
-    ]
+    lanes = []
+    for card in cards[:MOST_CARDS]:
+        runs, barred = holders[card.id], kept.get(card.id, [])
+        bars = _bars(snapshot, runs, barred, at_s, until_s, work.id)
+        lanes.append(Lane(card, nodes[card.node], tuple(bars)))
     before = [run for card in cards for run in holders[card.id] if _ends(snapshot, run) <= at_s + 1]
     last = max(before, key=lambda run: (_ends(snapshot, run), run.id), default=None)
     return Outlook(
@@ -129,15 +146,28 @@ def _ends(snapshot: Snapshot, run: Running) -> float:
 
 
 def _bars(
-    snapshot: Snapshot, runs: Iterable[Running], at_s: float, until_s: float, head: int
+    snapshot: Snapshot,
+    runs: Iterable[Running],
+    kept: list[Bar],
+    at_s: float,
+    until_s: float,
+    head: int,
 ) -> Iterable[Bar]:
-    """What runs there, then the gap until the head starts, then the head."""
-    free_s = snapshot.now_s
+    """What runs there and what keeps it, with the gaps until the head starts, then the head.
+
+    A gap ends where a reservation or maintenance begins.
+    """
+    now_s = free_s = snapshot.now_s
     for run in sorted(runs, key=lambda one: (_ends(snapshot, one), one.id)):
         ends_s = _ends(snapshot, run)
-        sure = run.ends_s is not None and run.ends_s > snapshot.now_s
-        yield Bar(BarKind.RUNNING, snapshot.now_s, ends_s, run.id, sure)
+        sure = run.ends_s is not None and run.ends_s > now_s
+        yield Bar(BarKind.RUNNING, now_s, ends_s, run.id, sure)
         free_s = max(free_s, min(ends_s, at_s))
+    for bar in kept:
+        if free_s < min(bar.from_s, at_s):
+            yield Bar(BarKind.GAP, free_s, min(bar.from_s, at_s))
+        yield bar
+        free_s = max(free_s, bar.until_s)
     if free_s < at_s:
         yield Bar(BarKind.GAP, free_s, at_s)
     yield Bar(BarKind.HEAD, at_s, until_s, head)

@@ -3,11 +3,15 @@
     "use strict";
     window.gpupoolCharts = window.gpupoolCharts || {};
 
+    const KINDS = ["running", "gap", "head", "reserved", "maintenance"];
+
     function colours(token) {
         return {
             running: [token("--gp-other"), token("--gp-surface")],
             gap: [token("--gp-accent-soft"), token("--gp-ink-2")],
             head: [token("--gp-accent"), token("--gp-surface")],
+            reserved: [token("--gp-accent-mid"), token("--gp-surface")],
+            maintenance: [token("--gp-wait"), token("--gp-surface")],
         };
     }
 
@@ -19,7 +23,7 @@
             const area = params.coordSys;
             const left = Math.max(from[0], area.x);
             const right = Math.min(until[0], area.x + area.width);
-            const kind = ["running", "gap", "head"][api.value(3)];
+            const kind = KINDS[api.value(3)];
             const width = Math.max(right - left - 1, 1);
             return {
                 type: "group",
@@ -49,13 +53,12 @@
 
     window.gpupoolCharts.heads = function (series, tools) {
         const token = tools.token;
-        const kinds = { running: 0, gap: 1, head: 2 };
         const points = [];
         let last = series.start;
         series.lanes.forEach(function (lane, row) {
             lane.bars.forEach(function (one) {
-                points.push({ value: [one.from, one.until, row, kinds[one.kind], one.known ? 1 : 0, one.name], kind: one.kind });
-                if (one.kind !== "head") {
+                points.push({ value: [one.from, one.until, row, KINDS.indexOf(one.kind), one.known ? 1 : 0, one.name], kind: one.kind });
+                if (["running", "gap"].includes(one.kind)) {
                     last = Math.max(last, one.until);
                 }
             });

@@ -60,6 +60,8 @@ def _chart(one: Outlook, seen: dict[int, Workload]) -> dict[str, Any]:
             "running": _("runs until"),
             "gap": _("free for short work until"),
             "head": _("planned from"),
+            "reserved": _("reserved until"),
+            "maintenance": _("maintenance until"),
             "guess": _("the end is a guess"),
             "now": _("now"),
         },
@@ -76,7 +78,7 @@ def _chart(one: Outlook, seen: dict[int, Workload]) -> dict[str, Any]:
 
 def _bar(bar: Bar, seen: dict[int, Workload]) -> dict[str, Any]:
     work = seen.get(bar.workload or 0)
-    hidden = "" if bar.kind is BarKind.GAP else _("another team's work")
+    hidden = _("another team's work") if bar.kind in (BarKind.RUNNING, BarKind.HEAD) else ""
     return {
         "kind": bar.kind.value,
         "from": bar.from_s * 1000,

@@ -1,9 +1,11 @@
 """The heads' plan drawn, and a queue under another policy: pure, on worlds built by hand."""
 
+from dataclasses import replace
+
 from pool.cycle.dryrun import Trial, dry_run
 from pool.cycle.outlook import BarKind, outlooks
 from pool.cycle.waiting import Look
-from pool.scheduling.model import Policy
+from pool.scheduling.model import Policy, PriorityClass, Reservation, Window
 from pool.scheduling.plan import plan
 from tests.builders import NOW, snapshot, whole
 
@@ -60,3 +62,33 @@ def test_the_look_itself_is_left_as_it_was():
     before = (seen.snapshot, seen.made)
     dry_run(seen, Trial(backfill=False, preemption=False, lending=False, age_full_s=60.0))
     assert (seen.snapshot, seen.made) == before
+
+
+def test_giving_way_that_is_off_everywhere_can_be_tried():
+    soft = {"priority_class": PriorityClass.SCAVENGER, "purpose": "batch", "preemptible": True}
+    node = snapshot().node("n1", cpu=8000).card("A30", count=1, modes=("whole",))
+    world = node.busy(1, ends=600, **soft).queue(whole(1, declared_s=100.0))
+    off = tuple(replace(one, preemption=False) for one in world.made.partitions)
+    seen = look(world.have(partitions=off).rules(preemption=False))
+    assert dry_run(seen, Trial()).leaves == (0, 0)
+    assert dry_run(seen, Trial(preemption=True)).leaves == (0, 1)
+
+
+def test_maintenance_and_reservations_are_drawn_where_nothing_else_is():
+    kept = Reservation(
+        id=1, cards=frozenset({4}), tenants=frozenset({"p1"}), starts_s=NOW - 50, ends_s=NOW + 90
+    )
+    shut = Window(
+        id=1, cards=frozenset(), nodes=frozenset({1}), starts_s=NOW + 900, ends_s=NOW + 990
+    )
+    world = pool().have(reservations=(kept,), windows=(shut,))
+    (one,) = outlooks(look(world.queue(whole(1, 4, declared_s=100.0))))
+    lane = next(lane for lane in one.lanes if lane.card.id == 4)
+    told = _told(lane)
+    assert (BarKind.RESERVED, 0, 90) in told
+    assert (BarKind.GAP, 90, 600) in told and (BarKind.HEAD, 600, 700) in told
+    assert all((BarKind.MAINTENANCE, 900, 990) in _told(lane) for lane in one.lanes)
+
+
+def _told(lane):
+    return [(bar.kind, bar.from_s - NOW, bar.until_s - NOW) for bar in lane.bars]
