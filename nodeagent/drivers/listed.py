@@ -72,7 +72,18 @@ class Source(Protocol):
         """
 
     def files(self, card: Card, share: Share | None) -> tuple[str, ...]:
-        """Files under /dev that a holder must be able to open."""
+        """Files under /dev that a holder must be able to open.
+
+        Raises:
+            Busy: it is not known now which they are.
+        """
+
+    def seen(self, shares: dict[str, Share], cards: dict[str, Card]) -> dict[str, str]:
+        """What the vendor's runtime calls these cut slices now; one that is not found is left out.
+
+        Raises:
+            NotSupported, Busy, Refused
+        """
 
 
 class ListedDriver:
@@ -94,6 +105,7 @@ class ListedDriver:
         self._errors = CardErrors(state_dir / "errors.json")
         self._patience = Patience()
         self._cards: dict[str, Card] = {}
+        self._seen: dict[str, str] = {}
 
     async def open(self) -> None:
         """Look; without the vendor's program the node has none of its cards."""
@@ -103,6 +115,24 @@ class ListedDriver:
             found = await self._ask("open", self._source.cards, OPEN_S)
         self._cards = {card.uuid: self._offered(card) for card in found}
         self._shares.open(self._cards)
+        with contextlib.suppress(Lost, NotSupported, Busy, Refused):
+            await self._ask("places", self._look, OPEN_S)
+
+    def _look(self) -> None:
+        """What the cut slices are called now; until it is told again nobody knows."""
+        self._seen = {}
+        cut = {
+            uid: share
+            for card in self._cards
+            for uid, share in self._shares.on(card).items()
+            if share.mode != Mode.WHOLE
+        }
+        if cut:
+            self._seen = self._source.seen(cut, self._cards)
+
+    def _named(self, row: FoundSlice) -> FoundSlice:
+        """With the name that a job's runtime knows it by."""
+        return replace(row, device=self._seen.get(row.uid or "", row.device))
 
     def _offered(self, card: Card) -> Card:
         if self._carve:
@@ -129,7 +159,7 @@ class ListedDriver:
 
     async def slices(self) -> tuple[FoundSlice, ...]:
         """Those that were agreed on."""
-        return self._shares.found(self._cards)
+        return tuple(self._named(row) for row in self._shares.found(self._cards))
 
     async def set_mode(self, card: str, mode: Mode) -> None:
         """Only remembered: the card itself changes with its first slice, and with its last."""
@@ -146,7 +176,7 @@ class ListedDriver:
         """Give the whole card a name, or cut it in the vendor's own way."""
         card = self._card(wanted.card)
         if self._shares.knows(wanted.uid):
-            return self._shares.row(wanted.uid)
+            return self._named(self._shares.row(wanted.uid))
         if wanted.mode not in card.modes:
             raise NotSupported(f"this card has no mode {wanted.mode}")
         if self._shares.mode(card.uuid) != wanted.mode:
@@ -158,7 +188,11 @@ class ListedDriver:
         device = card.uuid
         if wanted.mode != Mode.WHOLE:
             device = self._source.cut(card, wanted, self._shares.on(card.uuid))
-        return self._shares.take(wanted, card, device)
+        row = self._shares.take(wanted, card, device)
+        if wanted.mode != Mode.WHOLE:
+            with contextlib.suppress(NotSupported, Busy, Refused):
+                self._look()
+        return self._named(row)
 
     async def delete_slice(self, uid: str) -> None:
         """Take the slice away; gone is gone."""
@@ -171,6 +205,8 @@ class ListedDriver:
             beside = {u: one for u, one in self._shares.on(share.card).items() if u != uid}
             self._source.uncut(self._cards[share.card], share, beside)
         self._shares.drop(uid)
+        with contextlib.suppress(NotSupported, Busy, Refused):
+            self._look()
 
     async def clean_slice(self, uid: str) -> None:
         """Nothing is kept on a card once its processes are gone; the runner has seen to that."""
@@ -180,8 +216,17 @@ class ListedDriver:
         return {}
 
     async def device_nodes(self, slices: tuple[FoundSlice, ...]) -> tuple[str, ...]:
-        """The vendor's files of these cards."""
+        """The vendor's files of these cards.
+
+        Raises:
+            Busy: a cut slice is called something else by now, or is not found: it is looked at
+                again before anything starts on it.
+        """
         names: dict[str, None] = {}
+        if any(_cut(one) for one in slices):
+            await self._ask("places", self._look, LOOK_S)
+            if any(self._seen.get(one.uid or "") != one.device for one in slices if _cut(one)):
+                raise Busy("the numbers of the card's partitions have moved")
         for one in slices:
             if one.card in self._cards:
                 share = self._shares.of(one.uid or "")
@@ -233,6 +278,10 @@ class ListedDriver:
 
     async def _ask(self, question: str, call: Callable[[], T], limit_s: float) -> T:
         return await self._patience.ask(PROGRAM, question, call, limit_s)
+
+
+def _cut(row: FoundSlice) -> bool:
+    return row.mode != Mode.WHOLE
 
 
 def _of_slice(row: Reading, uid: str, load: Load | None) -> Reading:

@@ -1,10 +1,12 @@
 """One node's AMD cards: its library where that is, else its programs."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from nodeagent.drivers.amd import library, tools
 from nodeagent.drivers.amd.cards import Entry, card, reading
+from nodeagent.drivers.amd.nodes import SYS, render_node
 from nodeagent.drivers.base import Busy, NotSupported, Refused
 from nodeagent.drivers.programs import Programs
 from nodeagent.drivers.shares import Share
@@ -23,8 +25,11 @@ class Amd:
     name = "amd"
     mode = Mode.AMD_PARTITION
 
-    def __init__(self, programs: Programs, load: Callable[[], Any] = library.load) -> None:
+    def __init__(
+        self, programs: Programs, load: Callable[[], Any] = library.load, sys: Path = SYS
+    ) -> None:
         self._programs = programs
+        self._sys = sys
         self._load = load
         self._module: Any = None
 
@@ -64,10 +69,21 @@ class Amd:
 
     def files(self, card: Card, share: Share | None) -> tuple[str, ...]:
         """The compute device of all cards, and the card's own render device."""
-        number = 128 + card.index
-        if share is not None and share.device.isdigit():
-            number = 128 + int(share.device)
-        return ("/dev/kfd", f"/dev/dri/renderD{number}")
+        partition = None
+        if share is not None and share.mode == Mode.AMD_PARTITION:
+            partition = _partition(card, share)
+        return ("/dev/kfd", render_node(card.pci or "", partition, self._sys))
+
+    def seen(self, shares: dict[str, Share], cards: dict[str, Card]) -> dict[str, str]:
+        """The numbers that the runtime has for partitions now: they move when any board is cut."""
+        rows = {(one.bdf, one.partition): str(one.index) for one in self._entries()}
+        found = {}
+        for uid, share in shares.items():
+            card = cards[share.card]
+            number = rows.get((card.pci or "", _partition(card, share)))
+            if number is not None:
+                found[uid] = number
+        return found
 
     def _entries(self) -> tuple[Entry, ...]:
         if self._module is not None:
@@ -84,6 +100,18 @@ class Amd:
         raise Busy("the card is not listed now")
 
     def _parts(self, card: Card) -> list[str]:
-        """Numbers under which the runtime sees the board's partitions, in their order."""
-        rows = [one for one in self._entries() if one.bdf == card.pci]
-        return [str(one.index) for one in sorted(rows, key=lambda one: one.partition)]
+        """The board's partitions by what never changes: its address and their place on it."""
+        rows = sorted(one.partition for one in self._entries() if one.bdf == card.pci)
+        return [f"{card.pci}/{one}" for one in rows]
+
+
+def _partition(card: Card, share: Share) -> int:
+    """Its place on the board.
+
+    Raises:
+        Busy: it was made by a version that noted a mere number.
+    """
+    where, _, place = share.device.rpartition("/")
+    if where != card.pci or not place.isdigit():
+        raise Busy(f"nobody knows which partition {share.device} is: give the slice back")
+    return int(place)

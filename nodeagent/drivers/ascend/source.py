@@ -112,6 +112,10 @@ class Ascend:
             if "not exist" not in str(failure):
                 raise
 
+    def seen(self, shares: dict[str, Share], cards: dict[str, Card]) -> dict[str, str]:
+        """A virtual device keeps its number for life."""
+        return {uid: share.device for uid, share in shares.items()}
+
     def files(self, card: Card, share: Share | None) -> tuple[str, ...]:
         """The manager's files and the chip's own, or the virtual device's."""
         own = f"/dev/davinci{card.index}"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 from types import SimpleNamespace
 
@@ -263,6 +264,65 @@ async def test_a_board_is_parted_with_its_first_slice_and_whole_after_its_last(a
         "amd-smi set --gpu 0 --compute-partition DPX",
         "amd-smi set --gpu 0 --compute-partition SPX",
     ]
+
+
+def boards(folder, first, second):
+    """Two boards with so many partitions each, as tool and kernel number them side by side."""
+    places = [("05", n) for n in range(first)] + [("06", n) for n in range(second)]
+    listed = [
+        {"gpu": n, "bdf": f"0000:{bus}:00.0", "uuid": f"uuid-{bus}-{part}", "partition_id": part}
+        for n, (bus, part) in enumerate(places)
+    ]
+    static = [STATIC[0] | {"gpu": n} for n, (_, part) in enumerate(places) if part == 0]
+    answers = {"list": json.dumps(listed), "static": json.dumps(static), "set": "ok"}
+    programs.says(folder / "bin", "amd-smi", answers | {"metric": "[]"})
+    for n, (bus, _) in enumerate(places):
+        node = folder / "sys/class/kfd/kfd/topology/nodes" / str(n + 1)
+        node.mkdir(parents=True, exist_ok=True)
+        location = int(bus, 16) << 8
+        words = f"location_id {location}\ndomain 0\ndrm_render_minor {130 + n}\n"
+        (node / "properties").write_text(words)
+    for n, bus in ((130, "05"), (130 + first, "06")):
+        drm = folder / "sys/bus/pci/devices" / f"0000:{bus}:00.0" / "drm"
+        shutil.rmtree(drm, ignore_errors=True)
+        (drm / f"renderD{n}").mkdir(parents=True)
+
+
+async def test_a_partition_is_its_place_on_its_board_whatever_numbers_others_take(tmp_path):
+    boards(tmp_path, 1, 2)
+    source = Amd(search(tmp_path / "bin"), no_library, tmp_path / "sys")
+    driver = await opened(tmp_path, source)
+    _, card = await driver.inventory()
+    await driver.set_mode(card.uuid, Mode.AMD_PARTITION)
+    await driver.create_slice(wanted(card, "a", Mode.AMD_PARTITION, "dpx.96gb", 98296, 500))
+    before = await driver.slices()
+    assert [row.device for row in before] == ["1"]
+    assert await driver.device_nodes(before) == ("/dev/kfd", "/dev/dri/renderD131")
+    boards(tmp_path, 8, 2)
+    with pytest.raises(Busy):
+        await driver.device_nodes(before)
+    after = await driver.slices()
+    assert [row.device for row in after] == ["8"]
+    assert await driver.device_nodes(after) == ("/dev/kfd", "/dev/dri/renderD138")
+    again = await opened(tmp_path, source)
+    assert [row.device for row in await again.slices()] == ["8"]
+    boards(tmp_path, 8, 0)
+    with pytest.raises(Busy):
+        await driver.device_nodes(after)
+
+
+async def test_a_whole_board_has_the_render_device_of_its_address(tmp_path):
+    boards(tmp_path, 1, 1)
+    driver = await opened(tmp_path, Amd(search(tmp_path / "bin"), no_library, tmp_path / "sys"))
+    cards = await driver.inventory()
+    for card, minor in zip(cards, (130, 131), strict=True):
+        row = await driver.create_slice(
+            wanted(card, card.uuid, Mode.WHOLE, "whole", card.memory_mib, 1000)
+        )
+        assert await driver.device_nodes((row,)) == ("/dev/kfd", f"/dev/dri/renderD{minor}")
+    shutil.rmtree(tmp_path / "sys/bus")
+    with pytest.raises(Busy):
+        await driver.device_nodes((row,))
 
 
 async def test_partitions_of_one_board_are_alike(amd, tmp_path):
