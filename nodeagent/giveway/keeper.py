@@ -14,7 +14,7 @@ import httpx
 
 from nodeagent import clock, disk, processes
 from nodeagent.giveway import folder
-from nodeagent.giveway.contract import ACK, CHECKPOINT, NOTICE, SIGNALS, mark_of
+from nodeagent.giveway.contract import ACK, CHECKPOINT, NOTICE, SIGNALS, Mark, mark_of
 from nodeagent.protocol.desired import Desired, Notice
 from nodeagent.records import Record
 
@@ -103,9 +103,9 @@ class GiveWay:
         news = False
         found = folder.look(home, CHECKPOINT)
         mark = mark_of(found[0]) if found is not None else None
-        if found is not None and mark is not None and found[1] != record.checkpoint_at:
+        if found is not None and mark is not None and self._newer(record, mark, found[1]):
             record.checkpoint_step, record.checkpoint_path = mark.step, mark.path
-            record.checkpoint_at = found[1]
+            record.checkpoint_at = min(found[1], clock.wall())
             news = True
         if record.notice and record.acked_at is None:
             answer = folder.look(home, ACK)
@@ -114,6 +114,19 @@ class GiveWay:
                 self._acked(record, at)
                 news = True
         return news
+
+    @staticmethod
+    def _newer(record: Record, mark: Mark, written: float) -> bool:
+        """Whether the file tells of another checkpoint than the one known. A file dated in the
+        future counts as written when it was read first: a job cannot look saved for ever.
+        """
+        known = record.checkpoint_at
+        if known is None or (mark.step, mark.path) != (
+            record.checkpoint_step,
+            record.checkpoint_path,
+        ):
+            return True
+        return written != known and written <= clock.wall()
 
     async def deliver(self, record: Record, notice: Notice) -> None:
         """Hand the notice over: file, signal, call. Safe to repeat; a crash may repeat a signal."""

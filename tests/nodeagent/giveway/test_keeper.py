@@ -1,6 +1,8 @@
 """What a hostile job can do to the loop that listens to it: nothing."""
 
 import asyncio
+import os
+import time
 
 from nodeagent.giveway import keeper
 from nodeagent.giveway.contract import CHECKPOINT
@@ -79,3 +81,21 @@ async def test_an_answer_that_trickles_in_for_ever_is_given_up_as_a_whole(tmp_pa
     async with door, asyncio.timeout(20):
         await keeper_of(one)._hook(one, b"{}")
     assert sent and one.acked_at is None
+
+
+def test_a_checkpoint_dated_in_the_future_was_written_when_it_was_read_first(tmp_path):
+    one = record(tmp_path, "a")
+    file = one.folder / "files" / "giveway" / CHECKPOINT
+    file.write_bytes(b'{"step": 4}')
+    ahead = time.time() + 9000
+    os.utime(file, (ahead, ahead))
+    listening = keeper_of(one)
+    assert listening.look()
+    first = one.checkpoint_at
+    assert first <= time.time()
+    assert not listening.look()
+    assert one.checkpoint_at == first
+    file.write_bytes(b'{"step": 5}')
+    os.utime(file, (ahead, ahead))
+    assert listening.look()
+    assert (one.checkpoint_step, one.checkpoint_at >= first) == (5, True)
