@@ -29,7 +29,12 @@ STRENGTH = {
     Priority.LOW: 1,
     Priority.SCAVENGER: 0,
 }
-ORDINARY = frozenset({Priority.NORMAL, Priority.HIGH})
+ORDINARY = frozenset({Priority.NORMAL})
+"""Classes of which only a part of a project's work may be interrupted at a time."""
+
+MARKED = frozenset({Priority.NORMAL, Priority.HIGH})
+"""Classes that give way to a higher one only where the work is marked preemptible."""
+
 MICRO = 1_000_000
 
 
@@ -37,7 +42,9 @@ MICRO = 1_000_000
 class Holder:
     """Running work as far as it decides whether it may be told to leave.
 
-    `late` says that it runs past the time it declared, `lends` that its partition preempts.
+    `late` says that it runs past the time it declared, `lends` that its partition preempts,
+    `swaps` that it serves on mixed cards whose share training may take back, `kept` that it lies
+    on cards kept for the winner.
     """
 
     priority: Priority
@@ -47,6 +54,8 @@ class Holder:
     entitled: bool
     late: bool
     lends: bool = True
+    swaps: bool = False
+    kept: bool = False
 
 
 def serves(work_class: str, kind: str) -> bool:
@@ -65,21 +74,33 @@ def notice_s(kind: YieldKind, *, serving: bool, grace_s: float, give_back_s: flo
     return max(grace_s, INFERENCE_NOTICE_S) if serving else grace_s
 
 
-def refusal(victim: Holder, winner: Priority, kind: YieldKind) -> str:
-    """Why this order may not be given; empty when it may. Asked again under the locks."""
+def refusal(victim: Holder, winner: Priority, kind: YieldKind, *, trains: bool = False) -> str:
+    """Why this order may not be given; empty when it may. Asked again under the locks.
+
+    Whom the planner chooses is never refused here for what the planner has seen. `trains` says
+    that the winner is training.
+    """
     if victim.priority is Priority.CRITICAL:
         return "critical work never gives way"
-    if not victim.lends and kind is not YieldKind.HAND_BACK:
-        return "its partition does not preempt"
     if kind is YieldKind.HAND_BACK:
-        return "" if not victim.entitled or victim.preemptible else "it borrows nothing"
-    if victim.work_class in TRAINING and not victim.checkpointed:
-        return "no checkpoint of it has been seen"
+        lent = not victim.entitled or victim.preemptible or victim.late
+        return "" if lent else "it borrows nothing"
+    if not victim.lends and not (kind is YieldKind.OVERRUN and victim.kept):
+        return "its partition does not preempt"
     if kind is YieldKind.OVERRUN:
         return "" if victim.late else "it is within its declared time"
+    return _unwilling(victim, winner, trains=trains)
+
+
+def _unwilling(victim: Holder, winner: Priority, *, trains: bool) -> str:
+    """Why it does not make way for more important work; empty when it does."""
+    if victim.work_class in TRAINING and not victim.checkpointed:
+        return "no checkpoint of it has been seen"
+    if trains and victim.swaps and victim.priority is winner:
+        return ""
     if STRENGTH[victim.priority] >= STRENGTH[winner]:
         return "it is not of a lower class"
-    if not (victim.preemptible or victim.priority not in ORDINARY):
+    if not victim.preemptible and victim.priority in MARKED:
         return "it is not preemptible"
     return ""
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models import Sum
 
-from nodeagent.protocol.vocabulary import ExitReason
+from nodeagent.protocol.vocabulary import ExitReason, WorkloadKind
 from pool.clock import now
 from pool.errors import IllegalMove, NotYours, Stale
 from pool.events import Actor, record
@@ -16,12 +16,13 @@ from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.roles import Priority, WorkClass
 from pool.lifecycle.workloads import WORKLOAD, AttemptState, WorkloadState
 from pool.lifecycle.yielding import YieldKind
+from pool.models.partitions import Partition
 from pool.models.placements import Hold, Placement
 from pool.models.ranks import Rank
 from pool.models.workloads import Attempt, Workload
 from pool.models.yielding import YieldOrder
 from pool.rules import yielding as rules
-from pool.scheduling.model import Placed
+from pool.scheduling.model import CeilingScope, Placed
 from pool.services.calendar.guard import kept_for
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
@@ -122,12 +123,13 @@ def leave_together(
     grounds = _grounds([rows[pk] for pk in sorted(victims) if pk in rows])
     if len(grounds) != len(victims):
         raise Stale(workload=winner.uid, why="a victim has left by itself")
+    kept = kept_for(winner)
     for ground in grounds:
-        _may_be_told(ground, winner, victims[ground.workload.pk])
+        _may_be_told(ground, winner, victims[ground.workload.pk], kept.cards)
     if over_cap(grounds=[(g.workload, victims[g.workload.pk]) for g in grounds], milli=share_milli):
         raise Stale(workload=winner.uid, why="too much of one project is interrupted")
     leaving = [one for ground in grounds for one in ground.placement.quota_taken]
-    limits_hold(limits, kept=kept_for(winner).rows, leaving=leaving)
+    limits_hold(limits, kept=kept.rows, leaving=leaving)
     nodes = _places_locked(grounds, room)
     made = [_write(g, victims[g.workload.pk], actor, winner=winner) for g in grounds]
     until = max(order.deadline for order in made) + timedelta(seconds=rules.HANDOVER_S)
@@ -183,7 +185,7 @@ def _grounds(works: Sequence[Workload]) -> list[Ground]:
     ]
 
 
-def _may_be_told(ground: Ground, winner: Workload, kind: YieldKind) -> None:
+def _may_be_told(ground: Ground, winner: Workload, kind: YieldKind, kept: frozenset[int]) -> None:
     row, at = ground.workload, now()
     if row.state not in MAY_LEAVE:
         raise Stale(workload=row.uid, state=row.state)
@@ -197,8 +199,11 @@ def _may_be_told(ground: Ground, winner: Workload, kind: YieldKind) -> None:
         entitled=ground.placement.entitled,
         late=started + timedelta(seconds=row.expected_seconds) < at,
         lends=partition is None or partition.preemption,
+        swaps=row.kind == WorkloadKind.REPLICA and _mixed(partition),
+        kept=bool(kept) and bool(kept & _cards(ground)),
     )
-    why = rules.refusal(holder, Priority(winner.priority), kind)
+    trains = winner.template_version.work_class in rules.TRAINING
+    why = rules.refusal(holder, Priority(winner.priority), kind, trains=trains)
     if why:
         raise Stale(workload=row.uid, why=why)
 
@@ -251,6 +256,11 @@ def _write(
     lost = round(order.lost_card_s, 3)
     record(EventKind.YIELD_ORDERED, row, actor=actor, reason=reason, lost_card_s=lost, **told)
     return order
+
+
+def _mixed(partition: Partition | None) -> bool:
+    """Whether its cards are shared between training and what serves."""
+    return partition is not None and bool(partition.ceilings.get(CeilingScope.CARD_SPLIT))
 
 
 def _cards(ground: Ground) -> frozenset[int]:
