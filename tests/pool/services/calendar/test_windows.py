@@ -7,13 +7,16 @@ import pytest
 from pool.clock import now
 from pool.cycle.round import run_rounds
 from pool.cycle.snapshot import take
+from pool.cycle.watch import watch
 from pool.errors import IllegalMove, Invalid, Stale
 from pool.events import SYSTEM
 from pool.models import Card, Event, Lease, Node, Partition, Request, Window
 from pool.scheduling.plan import plan
 from pool.selectors.calendar.windows import impact_of, window_reach, windows_ahead
+from pool.services.calendar import turns
 from pool.services.calendar.turns import windows_due
 from pool.services.calendar.windows import window_cancel, window_change, window_create
+from pool.services.cards import card_cordon
 from pool.services.nodes import node_cordon
 from pool.services.placements import placement_open
 from tests import rows
@@ -68,7 +71,7 @@ def test_nothing_starts_that_is_forecast_to_overlap_it(node, part, named):
 
 def test_work_without_a_card_keeps_away_from_a_node_as_well(node):
     window(nodes=[node.row])
-    work = rows.workload(need={"parts": 0}, expected_seconds=7200)
+    work = rows.workload(need={"parts": 0, "cpu_milli": 1000}, expected_seconds=7200)
     run_rounds()
     work.refresh_from_db()
     assert work.state == "queued"
@@ -306,3 +309,69 @@ def test_a_partition_covers_a_node_whole_only_when_all_its_cards_are_there(part)
     (planned,) = take(now()).windows
     assert planned.nodes == reach.nodes and planned.cards == reach.cards
     assert Node.objects.count() == 2
+
+
+def test_a_window_that_overlaps_another_brings_back_at_its_end_what_the_first_had_taken(node):
+    first = window(nodes=[node.row])
+    begins(first)
+    second = window(nodes=[node.row], cards=list(Card.objects.all()))
+    begins(second)
+    third = window(nodes=[node.row])
+    begins(third)
+    assert second.taken == {"nodes": [], "cards": []}
+    ends(first)
+    ends(third)
+    node.row.refresh_from_db()
+    assert node.row.state == "draining"
+    ends(second)
+    node.row.refresh_from_db()
+    assert node.row.state == "ready"
+
+
+@pytest.mark.parametrize("drained", [False, True])
+def test_a_persons_own_reason_given_meanwhile_keeps_it_out(node, drained):
+    card = Card.objects.first()
+    other = window(cards=[card])
+    begins(other)
+    row = window(nodes=[node.row])
+    begins(row)
+    if drained:
+        watch()
+    node_cordon(node=node.row, actor=SYSTEM, reason="the fan is broken")
+    card_cordon(card=card, actor=SYSTEM, reason="its fan as well")
+    ends(row)
+    ends(other)
+    node.row.refresh_from_db()
+    card.refresh_from_db()
+    assert (node.row.state, node.row.state_reason) == ("cordoned", "the fan is broken")
+    assert (card.state, card.state_reason) == ("cordoned", "its fan as well")
+
+
+def test_one_window_that_cannot_turn_keeps_no_other_from_its_turn(node, monkeypatch):
+    first, second = window(cards=[Card.objects.first()]), window(nodes=[node.row])
+    span = (now(), now() + HOUR)
+    Window.objects.update(span=span)
+    real = turns.service_take
+
+    def broken(*, window, actor):
+        if window.pk == first.pk:
+            raise RuntimeError("no")
+        real(window=window, actor=actor)
+
+    monkeypatch.setattr(turns, "service_take", broken)
+    assert windows_due(actor=SYSTEM) == 1
+    states = set(Window.objects.values_list("reason", "state"))
+    second.refresh_from_db()
+    assert second.state == "active"
+    assert ("new driver", "planned") in states
+
+
+def test_work_without_a_card_on_a_node_outside_the_window_starts(part):
+    bare = Obedient(rows.node(cards=0))
+    rows.node(cards=1)
+    window(partitions=[part])
+    work = rows.workload(need={"parts": 0, "cpu_milli": 1000}, expected_seconds=7200)
+    run_rounds()
+    work.refresh_from_db()
+    assert work.state == "placed"
+    assert work.attempts.get().node == bare.row
