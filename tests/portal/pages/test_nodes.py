@@ -2,7 +2,7 @@
 
 import pytest
 
-from pool.models import Node
+from pool.models import Card, Node
 
 
 def of_state(world, state) -> Node:
@@ -51,3 +51,14 @@ def test_only_the_platform_ends_nodes(role, visit, world):
     assert sent.status_code == 403
     node.refresh_from_db()
     assert node.state == "silent"
+
+
+def test_the_panel_of_a_card_says_who_keeps_its_shares(visit, world):
+    card = Card.objects.first()
+    url = f"/map/cards/{card.uid}/"
+    assert "Shares are kept by" not in visit("member").part(url).content.decode()
+    kept = {"mode": "timeslice", "memory": "sampling", "compute": "none", "licence": "seat"}
+    Card.objects.filter(pk=card.pk).update(facts=card.facts | {"abilities": [kept]})
+    text = visit("member").part(url).content.decode()
+    assert "Shares are kept by" in text and "needs a licence: seat" in text
+    assert "memory by measuring, and stopping what is over, compute by nobody" in text
