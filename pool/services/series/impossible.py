@@ -28,9 +28,13 @@ def impossible_told(*, workloads: Sequence[Workload], why: str, actor: Actor) ->
     words = impossible_words(why=why, since=now())
     count = 0
     for one in workloads:
-        count += _queued(one).exclude(waits__reason="impossible").update(waits=words)
+        fresh = _queued(one).exclude(waits__reason="impossible").update(waits=words)
+        if not fresh:
+            continue
+        count += fresh
         record(EventKind.WORKLOAD_EXPLAINED, one, actor=actor, reason="impossible", level="rule")
-        Workload.objects.filter(pk=one.pk).update(waits=words)
+        if one.array_size:
+            Workload.objects.filter(pk=one.pk, state=WorkloadState.ACTIVE).update(waits=words)
     return count
 
 

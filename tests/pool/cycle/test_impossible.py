@@ -7,7 +7,9 @@ import pytest
 from pool.clock import now
 from pool.cycle.impossible import PATIENCE, impossible
 from pool.cycle.round import run_rounds
+from pool.events import SYSTEM
 from pool.models import Card, Event, Workload
+from pool.services.series.impossible import impossible_told
 from tests import rows
 from tests.pool.many import many, of, state_of
 
@@ -78,3 +80,12 @@ def test_cores_that_no_machine_has_any_more_count_as_well():
     taken_away(place)
     assert impossible() == 1
     assert waits(work) == "impossible"
+
+
+def test_work_that_was_placed_meanwhile_is_not_told():
+    place = many()
+    work = place.submit()
+    run_rounds()
+    assert (state_of(work), waits(work)) == ("placed", None)
+    assert impossible_told(workloads=[work], why="no card", actor=SYSTEM) == 0
+    assert waits(work) is None
