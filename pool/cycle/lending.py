@@ -4,9 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from django.db import transaction
+from django.db.models import Q
+
 from pool.lifecycle.placements import PlacementState
 from pool.models.placements import Placement
 from pool.scheduling.model import Quota, QuotaKind, Running, Unit
+from pool.services.moves import locked
 
 Held = Mapping[int, Mapping[str, int]]
 """By workload what it holds of each kind of card, in millionths of a card."""
@@ -55,6 +59,12 @@ def store(running: Iterable[Running]) -> int:
     rows = Placement.objects.filter(
         state=PlacementState.OPEN, attempt__workload__in=[one.id for one in seen]
     )
-    more = rows.filter(entitled=True, attempt__workload__in=borrowed) if borrowed else rows.none()
-    less = rows.filter(entitled=False).exclude(attempt__workload__in=borrowed)
-    return more.update(entitled=False) + less.update(entitled=True)
+    more = Q(entitled=True, attempt__workload__in=borrowed)
+    less = Q(entitled=False) & ~Q(attempt__workload__in=borrowed)
+    with transaction.atomic():  # locked in the order in which everybody locks placements
+        found = locked(rows.filter(more | less))
+        theirs = [row.pk for row in found if row.entitled]
+        own = [row.pk for row in found if not row.entitled]
+        Placement.objects.filter(pk__in=theirs).update(entitled=False)
+        Placement.objects.filter(pk__in=own).update(entitled=True)
+    return len(found)
