@@ -264,7 +264,7 @@ KEEPERS = {
     "daemon": gettext_lazy("the sharing service"),
     "preload": gettext_lazy("a library in the job"),
     "sampling": gettext_lazy("measuring, and stopping what is over"),
-    "none": gettext_lazy("nobody"),
+    "none": gettext_lazy("no one"),
 }
 
 

@@ -61,4 +61,4 @@ def test_the_panel_of_a_card_says_who_keeps_its_shares(visit, world):
     Card.objects.filter(pk=card.pk).update(facts=card.facts | {"abilities": [kept]})
     text = visit("member").part(url).content.decode()
     assert "Shares are kept by" in text and "needs a licence: seat" in text
-    assert "memory by measuring, and stopping what is over, compute by nobody" in text
+    assert "memory by measuring, and stopping what is over, compute by no one" in text

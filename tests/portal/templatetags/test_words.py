@@ -73,7 +73,7 @@ def test_every_icon_that_is_named_is_drawn():
 
 def test_who_holds_a_slice_to_its_share_is_said_in_words():
     one = Ability(mode=Mode.TIMESLICE, memory="sampling", compute="none")
-    told = "memory by measuring, and stopping what is over, compute by nobody"
+    told = "memory by measuring, and stopping what is over, compute by no one"
     assert needs.ability_words(one) == f"shared in turns: {told}"
 
 
