@@ -1,6 +1,6 @@
 """The head's planned start, and what may slip in before it without delaying it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,18 +161,15 @@ def head_at(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:
     return Head(work, start, tuple(left))
 
 
-def guarded(board: Board, heads: Iterable[Head]) -> Board:
-    """The board without what the heads need: long work may start only on this one."""
-    guard = board.copy()
+def keep(guard: Board, head: Head) -> None:
+    """Take what the head needs off this board: long work may start only on what is left."""
     nodes = guard.nodes
-    for head in heads:
-        guard.cards.offered[[board.cards.index[card] for card in head.start.cards]] = False
-        for row, (cpu, memory, disk) in head.left:
-            nodes.cpu[row] = min(int(nodes.cpu[row]), cpu)
-            nodes.memory[row] = min(int(nodes.memory[row]), memory)
-            nodes.disk[row] = min(int(nodes.disk[row]), disk)
-            nodes.stamp[row] = guard.words.tick()
-    return guard
+    guard.cards.offered[[guard.cards.index[card] for card in head.start.cards]] = False
+    for row, (cpu, memory, disk) in head.left:
+        nodes.cpu[row] = min(int(nodes.cpu[row]), cpu)
+        nodes.memory[row] = min(int(nodes.memory[row]), memory)
+        nodes.disk[row] = min(int(nodes.disk[row]), disk)
+        nodes.stamp[row] = guard.words.tick()
 
 
 def ends_before(board: Board, work: Waiting, heads: Sequence[Head]) -> bool:

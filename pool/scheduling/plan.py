@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from pool.scheduling.backfill import (
     Head,
     ends_before,
-    guarded,
     head_at,
+    keep,
     needs_head,
     plan_head,
     slip_order,
@@ -63,7 +63,9 @@ class Round:
         """Keep what the head needs out of everybody's reach who would make it late."""
         self.heads.append(head)
         if self.board.snapshot.rules.backfill:
-            self.guard = guarded(self.guard, [head])
+            if self.guard is self.board:
+                self.guard = self.board.copy()
+            keep(self.guard, head)
 
 
 def plan(snapshot: Snapshot) -> Plan:
