@@ -22,6 +22,9 @@ MOST = 500
 ASKED = Rate(limit=60, seconds=60)
 """So often one person may ask for what was not worked out yet."""
 
+CHANGED = Rate(limit=20, seconds=60)
+"""So often one person may have a change planned: no round is made meanwhile."""
+
 
 class AskedTooOften(Exception):
     """Somebody asks for more explanations than anybody reads; `wait_s` until the next one."""
@@ -67,6 +70,17 @@ def explained(*, workload: Workload, who: str) -> Waits:
                 kept.told.clear()
             kept.told[workload.pk] = waiting_explain(workload=workload, seen=kept.look)
         return kept.told[workload.pk]
+
+
+def may_change(*, who: str) -> None:
+    """Pass when this person may have one more change planned now.
+
+    Raises:
+        AskedTooOften: too many were asked for.
+    """
+    wait_s = CHANGED.knock(who)
+    if wait_s:
+        raise AskedTooOften(wait_s)
 
 
 def looked(*, stale_s: float = 0.0) -> Look:

@@ -54,6 +54,7 @@ def _between_rounds() -> None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{PATIENCE_MS}ms"])
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ROUND])
+            cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
     except OperationalError as late:
         raise Stale from late
 

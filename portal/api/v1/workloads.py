@@ -53,7 +53,7 @@ from portal.api.v1.workload_shapes import (
 from portal.api.v1.yielding.shapes import OrderOut
 from portal.api.v1.yielding.verbs import TAKES as YIELD_TAKES
 from portal.api.v1.yielding.verbs import YieldVerbs
-from portal.explained import AskedTooOften, explained
+from portal.explained import AskedTooOften, explained, may_change
 
 HEAVY = tuple(
     f"{of}{name}" for of in ("", "parent__") for name in ("command", "env", "files", "comment")
@@ -206,6 +206,10 @@ class WorkloadDoor(YieldVerbs, SeriesVerbs):
         """Apply a change that `explain` offered; it is planned again, and refused when stale."""
         row = self.one()
         guard(self.standing, Verb.WORK_STOP, row)
+        try:
+            may_change(who=self.user.uid)
+        except AskedTooOften as often:
+            raise Throttled(wait=often.wait_s) from often
         change_apply(workload=row, actor=self.actor, **self.taken())
         return self.said(self.one())
 

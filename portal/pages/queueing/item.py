@@ -20,7 +20,7 @@ from pool.services.queueing.steer import workload_rank
 from pool.services.workloads import workload_hold, workload_release
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
-from portal.explained import AskedTooOften, explained, looked
+from portal.explained import AskedTooOften, explained, looked, may_change
 from portal.pages.htmx import HtmxRequest, page, toast
 from portal.pages.queueing.listing import planned
 from portal.templatetags.waits import why_words
@@ -54,12 +54,17 @@ def change(request: HtmxRequest, uid: str) -> HttpResponse:
     amount = request.POST.get("amount", "")
     whole = int(amount) if amount.isascii() and amount.isdigit() and len(amount) < 10 else None
     try:
+        may_change(who=request.user.uid)
         change_apply(
             workload=work,
             change=request.POST.get("change", ""),
             amount=whole,
             actor=Actor.of(request.user),
         )
+    except AskedTooOften as often:
+        said = _("You tried many changes; the next one can be tried in %(n).0f s.")
+        context = _context(request, work) | {"refused": said % {"n": often.wait_s}}
+        return render(request, PART, context, status=422)
     except PoolError as refused:
         return _refused(request, work, refused)
     return _done(request, work, _("Changed; it starts in a moment."))

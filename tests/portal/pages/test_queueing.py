@@ -146,6 +146,21 @@ def test_who_asks_too_often_still_reads_the_last_reason(visit, queue, world, mon
     assert "not enough cards are free together" in text
 
 
+def test_who_asks_for_changes_too_often_waits_and_holds_no_rounds_up(
+    visit, queue, world, monkeypatch
+):
+    work = waits(queue, world.own)
+    monkeypatch.setattr(explained.CHANGED, "limit", 0)
+    sent = {"change": "fewer_cards", "amount": "3"}
+    text = shown(visit("member").send(item(work, "change/"), sent), 422)
+    assert "You tried many changes" in text
+    url = f"/api/v1/workloads/{work.uid}/change/"
+    answer = world.by("member").post(url, {"change": "fewer_cards", "amount": 3})
+    assert answer.status_code == 429 and int(answer["Retry-After"]) > 0
+    work.refresh_from_db()
+    assert work.need["parts"] == 4
+
+
 def test_the_heads_plan_names_ones_own_work_and_draws_anothers_without_a_name(visit, queue, world):
     queue(world.other, "secret-runs", parts=3, expected_seconds=900)
     run_rounds()
