@@ -1,6 +1,7 @@
 """Cards as their nodes describe them: found, gone, ill, and well again."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 from django.db import transaction
@@ -252,8 +253,8 @@ def card_cordon(*, card: Card, actor: Actor, reason: str) -> Card:
         if reason and reason != row.state_reason:
             row.state_reason = reason[:200]
             row.save(update_fields=["state_reason"])
-            same = {"from": row.state, "to": row.state, "reason": reason}
-            record(EventKind.CARD_MOVED, row, actor=actor, **_at(row.node), **same)
+            same: dict[str, Any] = {"from": row.state, "to": row.state, "reason": reason}
+            record(EventKind.CARD_MOVED, row, actor=actor, **same | _at(row.node))
         return row
     if row.state == CardState.CORDONED:
         move(row, CardState.READY, actor=actor, told=_at(row.node))
