@@ -253,6 +253,7 @@ def _running(
         card_micro=sum(row.micros),
         ends_s=started.timestamp() + work.expected_seconds,
         lost_since_s=checkpoint.timestamp(),
+        protected_until_s=started.timestamp() + work.template_version.min_run_seconds,
         checkpointed=attempt.checkpoint_step is not None,
         preemptible=work.preemptible,
         borrowed=not row.entitled,

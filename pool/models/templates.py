@@ -48,6 +48,8 @@ class TemplateVersion(models.Model):
     default_seconds = models.PositiveIntegerField(default=3600)
     start_limit_seconds = models.PositiveIntegerField(default=300)
     grace_seconds = models.PositiveIntegerField(default=30)
+    min_run_seconds = models.PositiveIntegerField(default=0)
+    """So long after its start it is not chosen to give way; an order given counts all the same."""
     idle_seconds = models.PositiveIntegerField(null=True, blank=True)
     checkpoint_seconds = models.PositiveIntegerField(null=True, blank=True)
     bandwidth = models.CharField(max_length=8, default="light")

@@ -24,6 +24,7 @@ SECONDS = {
     "default_seconds": (1, 366 * 86_400),
     "start_limit_seconds": (1, 86_400),
     "grace_seconds": (0, 86_400),
+    "min_run_seconds": (0, 7 * 86_400),
     "idle_seconds": (60, 30 * 86_400),
     "checkpoint_seconds": (60, 30 * 86_400),
     "min_profile_compute": (0, 100),

@@ -63,6 +63,7 @@ class TemplateOut(serializers.ModelSerializer[TemplateVersion]):
             "default_seconds",
             "max_seconds",
             "grace_seconds",
+            "min_run_seconds",
             "start_limit_seconds",
             "idle_seconds",
             "checkpoint_seconds",
@@ -96,6 +97,7 @@ class VersionIn(Given):
     max_seconds = number("max_seconds")
     start_limit_seconds = number("start_limit_seconds")
     grace_seconds = number("grace_seconds")
+    min_run_seconds = number("min_run_seconds")
     idle_seconds = number("idle_seconds", allow_null=True)
     checkpoint_seconds = number("checkpoint_seconds", allow_null=True)
     min_profile_compute = number("min_profile_compute")

@@ -11,7 +11,7 @@ from pool.cycle.round import run_rounds
 from pool.cycle.snapshot import take
 from pool.cycle.watch import watch
 from pool.events import SYSTEM
-from pool.models import Event, Promise, Workload, YieldOrder
+from pool.models import Attempt, Event, Promise, Workload, YieldOrder
 from pool.scheduling.plan import plan
 from pool.selectors.desired import desired_of
 from pool.services.workloads import workload_stop
@@ -182,6 +182,19 @@ def test_training_without_a_checkpoint_is_not_chosen_and_with_one_it_is(pool):
     run_rounds()
     assert order_of(second).lost_card_s < 60
     assert not YieldOrder.objects.filter(workload=first).exists()
+
+
+def test_work_within_its_template_s_minimum_is_not_chosen_and_after_it_it_is(pool):
+    version = rows.template(need=WHOLE, priority="low", preemptible=True, min_run_seconds=3600)
+    work = [pool.running(version), pool.running(version)]
+    pool.submit(pool.high)
+    run_rounds()
+    assert not YieldOrder.objects.exists()
+    begun = now() - timedelta(seconds=3601)
+    Attempt.objects.filter(workload=work[0]).update(started_at=begun)
+    Workload.objects.filter(pk=work[0].pk).update(expected_seconds=9000)
+    run_rounds()
+    assert YieldOrder.objects.get().workload == work[0]
 
 
 def test_who_saved_last_is_the_cheapest_victim(pool):
