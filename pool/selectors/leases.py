@@ -8,9 +8,9 @@ from pool.lifecycle.leases import LeaseState
 from pool.models.leases import Lease
 from pool.models.tenants import Project
 from pool.rules.needs import Need, from_mapping, to_mapping
-from pool.selectors.series.arrays import in_use_of
 from pool.selectors.memberships import Standing
 from pool.selectors.offers import host_of, options_for
+from pool.selectors.series.arrays import in_use_of
 
 Host = tuple[int, int, int]
 """CPU in thousandths of a core, RAM and disk in MiB, for all parts together."""
