@@ -102,6 +102,9 @@
                 drawn.delete(place);
             }
         });
+        if (element.dataset.height) {
+            element.style.height = element.dataset.height + "px";
+        }
         const chart = drawn.get(element) || window.echarts.init(element, null, { renderer: "svg" });
         drawn.set(element, chart);
         const tools = { token: token, axis: axis, moment: moment, narrow: element.clientWidth < 520 };
