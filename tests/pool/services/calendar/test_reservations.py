@@ -11,97 +11,22 @@ from pool.cycle.round import run_rounds
 from pool.cycle.snapshot import take
 from pool.errors import Invalid, NoRoom
 from pool.events import SYSTEM
-from pool.models import Card, Event, Hold, Lease, Partition, Reservation, ReservedCard
+from pool.models import Card, Event, Lease, Partition, Reservation, ReservedCard
 from pool.scheduling.checker import check
 from pool.scheduling.plan import plan
-from pool.services.calendar.guard import kept_for
-from pool.services.calendar.kept import reservation_prolong
 from pool.services.calendar.reservations import reservation_end
 from pool.services.calendar.turns import reservations_due
 from pool.services.calendar.windows import window_create
-from pool.services.decisions import request_approve, request_reject
-from pool.services.leases import lease_give_back, leases_ending_due
+from pool.services.decisions import request_reject
+from pool.services.leases import lease_give_back
 from pool.services.quotas import quota_set
-from pool.services.requests import request_edit, request_submit, request_withdraw
+from pool.services.requests import request_edit, request_withdraw
 from pool.wake import round_wanted
 from tests import rows
-from tests.pool.obedient import Obedient
+from tests.pool.services.calendar.asker import WHOLE, Asker, cards_of, kept, seen, turn
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
-WHOLE = {"whole": True, "modes": ["whole"]}
-
-
-class Asker:
-    """A project with a member and a lead, and one template of whole cards."""
-
-    def __init__(self, need=None, **given):
-        self.project = rows.project()
-        self.member = rows.member(self.project)
-        self.lead = rows.member(self.project, role="lead")
-        steps = {"approval": {"steps": [{"role": "lead"}]}}
-        self.version = rows.template(need=need or WHOLE, **steps | given)
-
-    def ask(self, **words):
-        given = {"copies": 1, "duration_seconds": 7200, "lease_kind": "reserved"}
-        return request_submit(
-            user=self.member,
-            project=self.project,
-            template_version=self.version,
-            actor=SYSTEM,
-            **given | words,
-        )
-
-    def approve(self, request):
-        request_approve(request=request, user=self.lead, actor=SYSTEM)
-        return Reservation.objects.get(request=request)
-
-    def reserve(self, **words):
-        return self.approve(self.ask(**words))
-
-    def work(self, lease=None, **given):
-        words = {"entitlement": "lease" if lease else "allowance", "expected_seconds": 3600}
-        return rows.workload(
-            into=self.project, owner=self.member, version=self.version, lease=lease, **words | given
-        )
-
-
-@pytest.fixture
-def part():
-    return rows.partition(modes=["whole", "mig", "mps"])
-
-
-@pytest.fixture
-def node(part):
-    return Obedient(rows.node(cards=2))
-
-
-@pytest.fixture
-def asker(node):
-    return Asker()
-
-
-def turn():
-    """The clock's sweep, then a round."""
-    reservations_due(actor=SYSTEM)
-    run_rounds()
-
-
-def seen(row):
-    row.refresh_from_db()
-    return row
-
-
-def cards_of(work):
-    return set(
-        Hold.objects.filter(placement__attempt__workload=work)
-        .exclude(card=None)
-        .values_list("card", flat=True)
-    )
-
-
-def kept(row):
-    return set(row.kept.filter(live=True).values_list("card", flat=True))
 
 
 def test_it_is_asked_confirmed_active_and_ended_with_its_lease(asker, part):
@@ -350,60 +275,3 @@ def test_the_owner_gets_a_lent_card_back_from_work_that_gives_way_or_is_overdue(
 def round_wanted_now():
     with transaction.atomic():
         round_wanted()
-
-
-def prolonged(row, until):
-    with transaction.atomic():
-        Lease.objects.filter(pk=row.lease.pk).update(valid=(row.span.lower, until))
-        reservation_prolong(lease=row.lease, until=until)
-
-
-def test_a_card_that_another_has_reserved_is_not_kept_twice_when_a_lease_is_prolonged(asker):
-    row = asker.reserve(copies=2)
-    later = Asker().reserve(starts_at=row.span.upper, duration_seconds=3600)
-    (taken,) = kept(later)
-    prolonged(row, row.span.upper + HOUR)
-    ends = {one.card_id: one.span.upper for one in row.kept.all()}
-    assert seen(row).span.upper == later.span.upper
-    assert {card for card, end in ends.items() if end < row.span.upper} == {taken}
-    turn()
-    past = (now() - 2 * HOUR, now() - timedelta(seconds=1))
-    ReservedCard.objects.filter(reservation=row, card=taken).update(span=past)
-    work = asker.work(row.lease)
-    assert taken not in kept_for(seen(work)).cards
-    (planned,) = [one for one in take(now()).waiting if one.id == work.pk]
-    assert planned.kept == kept(row) - {taken}
-
-
-def test_a_reservation_whose_own_time_is_over_ends_though_its_lease_goes_on(asker):
-    row = asker.reserve()
-    turn()
-    Reservation.objects.update(span=(now() - HOUR, now() - timedelta(seconds=1)))
-    reservations_due(actor=SYSTEM)
-    assert (seen(row).state, row.state_reason) == ("ended", "its time is over")
-    assert seen(row.lease).state == "active"
-
-
-def test_a_lease_in_use_is_extended_onto_its_own_cards_and_counts_them_once(asker, part, node):
-    limit = rows.quota(limit=2_000_000, project=asker.project, partition=part, label="A100-80GB")
-    row = asker.reserve()
-    turn()
-    work = asker.work(row.lease, expected_seconds=36_000)
-    run_rounds()
-    node.turn()
-    assert cards_of(work) == kept(row)
-    longer = asker.reserve(starts_at=row.span.upper)
-    assert kept(longer) == kept(row)
-    at = now()
-    for one, span in ((row, (at - HOUR, at)), (longer, (at, at + HOUR))):
-        ReservedCard.objects.filter(reservation=one).update(span=span)
-        Reservation.objects.filter(pk=one.pk).update(span=span)
-        Lease.objects.filter(pk=one.lease_id).update(valid=span)
-    leases_ending_due(actor=SYSTEM)
-    reservations_due(actor=SYSTEM)
-    assert seen(work).lease == longer.lease
-    reservations_due(actor=SYSTEM)
-    assert seen(longer).state == "active"
-    assert seen(limit).held == 1_000_000
-    assert breaches_now() == []
-    assert reservations_due(actor=SYSTEM) == 0
