@@ -10,6 +10,7 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 
 from nodeagent.protocol.vocabulary import WorkloadKind
+from pool.cycle.accuracy import ratio_of
 from pool.cycle.needs import claim_of
 from pool.cycle.supply import Row
 from pool.cycle.turns import in_turn
@@ -86,7 +87,7 @@ def queued() -> QuerySet[Workload]:
     return (
         Workload.objects.filter(in_turn(), state=WorkloadState.QUEUED)
         .select_related("project__fair_use", "project__organization__fair_use")
-        .select_related("template_version", "lease")
+        .select_related("template_version", "lease", "owner__accuracy")
         .prefetch_related("partitions")
         .defer(*CONTENT)
         .annotate(interrupted=interrupted_order(), checkpointed=checkpoint_seen())
@@ -172,6 +173,7 @@ def waiting_of(row: Workload, held_back: str = "") -> Waiting:
         purpose=row.template_version.work_class,
         priority_class=PriorityClass(row.priority),
         declared_s=float(row.expected_seconds),
+        p90_ratio=ratio_of(row.owner),
         held_back=held_back,
         not_before_s=row.not_before.timestamp() if row.not_before else 0.0,
         preemptible=row.preemptible,
@@ -223,6 +225,7 @@ def _open_placements() -> Iterable[Any]:
     return (
         Placement.objects.filter(state=PlacementState.OPEN)
         .select_related("attempt__workload__project", "attempt__workload__template_version")
+        .select_related("attempt__workload__owner__accuracy")
         .defer(*(f"attempt__workload__{name}" for name in CONTENT))
         .annotate(
             labels=ArrayAgg("holds__card__label", order_by="holds__pk", **held),
@@ -252,6 +255,7 @@ def _running(
         partition=row.partition_id or 0,
         card_micro=sum(row.micros),
         ends_s=started.timestamp() + work.expected_seconds,
+        p90_ratio=ratio_of(work.owner),
         lost_since_s=checkpoint.timestamp(),
         protected_until_s=started.timestamp() + work.template_version.min_run_seconds,
         checkpointed=attempt.checkpoint_step is not None,

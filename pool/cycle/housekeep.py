@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import connection
 
 from pool.clock import now
+from pool.cycle.accuracy import accuracy_count
 from pool.cycle.fairness import fairness_count
 from pool.cycle.round import only_one
 from pool.lifecycle.workloads import AttemptState
@@ -28,12 +29,15 @@ LOG_DAYS = 90
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What one run made and dropped; `shares` counts the projects that used anything lately."""
+    """What one run made and dropped. `shares` counts the projects that used anything lately,
+    `accurate` the people whose durations are known.
+    """
 
     days_dropped: int = 0
     log_pieces: int = 0
     rounds: int = 0
     shares: int = 0
+    accurate: int = 0
 
 
 def housekeep() -> Kept | None:
@@ -49,6 +53,7 @@ def housekeep() -> Kept | None:
             log_pieces=_old_logs(),
             rounds=rounds_forget(),
             shares=fairness_count(),
+            accurate=accuracy_count(),
         )
 
 

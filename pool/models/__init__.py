@@ -1,5 +1,6 @@
 """Tables of the pool, one file a noun."""
 
+from pool.models.accuracy import Accuracy
 from pool.models.alerts import Alert
 from pool.models.cards import Card
 from pool.models.dependencies import Dependency
@@ -28,6 +29,7 @@ from pool.models.workloads import Attempt, Workload
 from pool.models.yielding import CriticalBudget, YieldOrder
 
 __all__ = [
+    "Accuracy",
     "Alert",
     "Attempt",
     "Card",
