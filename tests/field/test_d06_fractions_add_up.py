@@ -9,8 +9,8 @@ pytestmark = [pytest.mark.flow, pytest.mark.xdist_group("cases")]
 
 
 def share(cases, **need):
-    words = {"need": {"modes": ["mps"], "isolation": "process", **need}, "partitions": ["graphics"]}
-    return cases.submit(LONG, expected_seconds=600, cpu_milli=500, **words)
+    asked = {"modes": ["mps"], "isolation": "process", "cpu_milli": 500, **need}
+    return cases.submit(LONG, expected_seconds=600, need=asked, partitions=["graphics"])
 
 
 def settled(cases, uids, runs):
@@ -19,11 +19,11 @@ def settled(cases, uids, runs):
     def states():
         return [cases.work(uid)["state"] for uid in uids]
 
-    until(lambda: states().count("running") == runs, seconds=90, what=f"{runs} run")
+    until(lambda: states().count("running") == runs, seconds=240, what=f"{runs} run")
     rest = [row for uid in uids if (row := cases.work(uid))["state"] != "running"]
     until(
         lambda: all(cases.work(row["uid"])["waits"] for row in rest),
-        seconds=20,
+        seconds=60,
         what="the others are told why",
     )
     rest = [cases.work(row["uid"]) for row in rest]
@@ -39,7 +39,7 @@ def test_twenty_three_times_2000_mib_run_and_the_next_starts_when_one_ends(cases
     assert (short["unit"], short["needed"], short["free"]) == ("memory_mib", 2000, 68)
     ended = next(uid for uid in uids if uid != last["uid"])
     cases.as_("member")("POST", f"workloads/{ended}/cancel")
-    cases.all_in_state([last["uid"]], "running")
+    cases.all_in_state([last["uid"]], "running", seconds=180)
 
 
 @pytest.mark.parametrize(("percent", "asked", "runs"), [(33, 4, 3), (34, 3, 2), (10, 11, 10)])
