@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodeagent.drivers.simulated.cards import card
+from nodeagent.drivers.simulated import cards
 from nodeagent.drivers.simulated.driver import SimulatedDriver
 from nodeagent.drivers.simulated.fleet import SimulatedNode
 from tests.field.bench import Bench
@@ -21,7 +21,7 @@ def bench(tmp_path):
     """Makes a node of these models whose agent's own code drives simulated cards."""
 
     def made(*models):
-        found = tuple(card("bench", n, model, None) for n, model in enumerate(models))
+        found = tuple(cards.card("bench", n, model, None) for n, model in enumerate(models))
         spec = SimulatedNode("bench", 64, 512, 2000, found)
         return Bench.joined(SimulatedDriver(spec, tmp_path), tmp_path / "faults.yaml", QUICK)
 
