@@ -8,6 +8,9 @@ from pool.carving.geometry import EMPTY, Cut, Layout, Place, capacity, free_plac
 Weights = tuple[float, ...]
 """How often each profile of a geometry is asked for; the sum is 1, within rounding."""
 
+Score = tuple[int, float, tuple[int, ...]]
+"""How many of those behind still fit, what the layout is worth, the starts: more is better."""
+
 FATE = 0.83
 """How much the fate of a layout counts, against the room that it has now."""
 
@@ -103,31 +106,57 @@ def best_place(cut: Cut, layout: Layout, profile: int, weights: Weights) -> Plac
 
 
 def pack(
-    cut: Cut, layout: Layout, wanted: tuple[int, ...], weights: Weights | None = None
+    cut: Cut,
+    layout: Layout,
+    wanted: tuple[int, ...],
+    weights: Weights | None = None,
+    behind: tuple[int, ...] = (),
 ) -> tuple[Place, ...] | None:
     """Places for every wanted profile beside the layout, or None when no legal set exists.
 
-    Exact: all legal sets are searched (each layout once); the one leaving the card worth most wins.
-    The answer does not depend on the order of `wanted`; the tightest profile comes first in it.
+    Exact: all legal sets are searched (each layout once). The one on which most of those `behind`,
+    in their order, still find a place wins, then the one that leaves the card worth most. The
+    answer does not depend on the order of `wanted`; the tightest profile comes first in it.
     """
     ordered = tuple(sorted(wanted, key=lambda i: (len(cut.places[i]), -cut.profile(i).size, i)))
-    found = _search(cut, layout, ordered, weights or even_weights(cut))
+    found = _search(cut, layout, ordered, weights or even_weights(cut), behind)
     return None if found is None else found[1]
 
 
 @lru_cache(maxsize=65536)
-def _search(
-    cut: Cut, layout: Layout, wanted: tuple[int, ...], weights: Weights
-) -> tuple[tuple[float, tuple[int, ...]], tuple[Place, ...]] | None:
-    """Best (score, places) for the wanted rest; score is what is left worth, then high starts."""
+def follow(cut: Cut, layout: Layout, behind: tuple[int, ...]) -> int:
+    """How many of these profiles, each in its turn, still find a place beside those before it."""
+    kept: list[int] = []
+    for profile in behind:
+        if _fits(cut, layout, tuple(sorted((*kept, profile)))):
+            kept.append(profile)
+    return len(kept)
+
+
+@lru_cache(maxsize=65536)
+def _fits(cut: Cut, layout: Layout, wanted: tuple[int, ...]) -> bool:
+    """Whether all of them have places at once; the one with the fewest is placed first."""
     if not wanted:
-        return (round(worth(cut, layout, weights), 9), ()), ()
-    best: tuple[tuple[float, tuple[int, ...]], tuple[Place, ...]] | None = None
+        return True
+    at = min(range(len(wanted)), key=lambda i: (len(cut.places[wanted[i]]), wanted[i]))
+    rest = wanted[:at] + wanted[at + 1 :]
+    places = free_places(cut, layout, wanted[at])
+    return any(_fits(cut, layout.plus(place), rest) for place in places)
+
+
+@lru_cache(maxsize=65536)
+def _search(
+    cut: Cut, layout: Layout, wanted: tuple[int, ...], weights: Weights, behind: tuple[int, ...]
+) -> tuple[Score, tuple[Place, ...]] | None:
+    """Best (score, places) for the wanted rest: who follows, what is left worth, high starts."""
+    if not wanted:
+        return (follow(cut, layout, behind), round(worth(cut, layout, weights), 9), ()), ()
+    best: tuple[Score, tuple[Place, ...]] | None = None
     for place in free_places(cut, layout, wanted[0]):
-        rest = _search(cut, layout.plus(place), wanted[1:], weights)
+        rest = _search(cut, layout.plus(place), wanted[1:], weights, behind)
         if rest is None:
             continue
-        score = (rest[0][0], (place.start, *rest[0][1]))
+        score = (rest[0][0], rest[0][1], (place.start, *rest[0][2]))
         if best is None or score > best[0]:
             best = (score, (place, *rest[1]))
     return best

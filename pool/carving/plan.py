@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from pool.carving.geometry import Cut, Layout, Place
-from pool.carving.pack import Weights, even_weights, pack, worth
+from pool.carving.pack import Weights, even_weights, follow, pack, worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Recut:
     removed: tuple[int, ...]
     added: tuple[Place, ...]
     worth_left: float
+    follow: int = 0
 
 
 def layout_of(cut: Cut, pieces: Sequence[Piece]) -> Layout:
@@ -48,19 +49,24 @@ def layout_of(cut: Cut, pieces: Sequence[Piece]) -> Layout:
 
 
 def recut(
-    cut: Cut, pieces: Sequence[Piece], wanted: Sequence[int], weights: Weights | None = None
+    cut: Cut,
+    pieces: Sequence[Piece],
+    wanted: Sequence[int],
+    weights: Weights | None = None,
+    behind: tuple[int, ...] = (),
 ) -> Recut | None:
     """How to get the wanted profiles onto the card with the fewest removals, or None.
 
     Fixed pieces are never removed. Among equal numbers of removals, fewer new pieces win (an idle
-    one is given as it is), then what is left worth for later work, then the higher starts.
+    one is given as it is), then room for those `behind`, then what is left worth for later work,
+    then the higher starts.
     """
     weights = weights or even_weights(cut)
     ordered = tuple(sorted(pieces, key=lambda p: (p.start, p.id)))
     idle = [p for p in ordered if not p.fixed]
     for count in range(len(idle) + 1):
         tried = (
-            _without(cut, ordered, removed, tuple(wanted), weights)
+            _without(cut, ordered, removed, tuple(wanted), weights, behind)
             for removed in combinations(idle, count)
         )
         found = [answer for answer in tried if answer is not None]
@@ -75,6 +81,7 @@ def _without(
     removed: tuple[Piece, ...],
     wanted: tuple[int, ...],
     weights: Weights,
+    behind: tuple[int, ...],
 ) -> Recut | None:
     """The answer when exactly these pieces go first."""
     kept = [p for p in pieces if p not in removed]
@@ -86,7 +93,7 @@ def _without(
             reused.append(piece.id)
     rest = tuple(i for i in sorted(set(wanted)) for _ in range(missing[cut.profile(i).name]))
     layout = layout_of(cut, kept)
-    added = pack(cut, layout, rest, weights)
+    added = pack(cut, layout, rest, weights, behind)
     if added is None:
         return None
     for place in added:
@@ -96,10 +103,12 @@ def _without(
         removed=tuple(p.id for p in removed),
         added=added,
         worth_left=worth(cut, layout, weights),
+        follow=follow(cut, layout, behind),
     )
 
 
-def _merit(answer: Recut) -> tuple[int, float, tuple[int, ...], tuple[int, ...]]:
-    """Fewer new pieces, more worth, higher starts, then the older pieces removed: never a tie."""
+def _merit(answer: Recut) -> tuple[int, int, float, tuple[int, ...], tuple[int, ...]]:
+    """Fewer new pieces, room for who follows, worth, higher starts, older pieces: never a tie."""
     starts = tuple(place.start for place in answer.added)
-    return (-len(answer.added), round(answer.worth_left, 9), starts, answer.removed)
+    worth_left = round(answer.worth_left, 9)
+    return (-len(answer.added), answer.follow, worth_left, starts, answer.removed)

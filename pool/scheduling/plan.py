@@ -31,6 +31,7 @@ from pool.scheduling.offer import offer
 from pool.scheduling.order import CLASS_RANK, Rank, ranked
 from pool.scheduling.preempt import oust
 from pool.scheduling.take import take
+from pool.scheduling.trial import line_up
 from pool.scheduling.victims import Givers, givers, may_oust
 
 
@@ -79,6 +80,7 @@ def plan_board(board: Board, *, tell: bool = True) -> Plan:
     Without `tell` nobody's wait is explained: a replay asks only who starts.
     """
     queue = ranked(board)
+    line_up(board, (work for work, _ in queue))
     decided = Round(board=board, guard=board, givers=givers(board.snapshot), tell=tell)
     behind = [entry for entry in queue if not _start_or_block(decided, entry[0])]
     rules, now = board.snapshot.rules, board.snapshot.now_s

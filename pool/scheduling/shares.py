@@ -7,7 +7,7 @@ import numpy as np
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.carving.sizes import FULL, profile_compute_milli, profile_micro
-from pool.scheduling.board import Board, Ints
+from pool.scheduling.board import NO_LAYOUT, Board, Ints
 from pool.scheduling.fit import Grants, ceiling_room
 from pool.scheduling.grant import Grant
 from pool.scheduling.isolation import calm
@@ -15,7 +15,7 @@ from pool.scheduling.model import Policy, Rules, Topology, Waiting
 from pool.scheduling.parts import Cutting, mig_cutting, soft_cutting
 from pool.scheduling.score import fragments, share_deltas
 from pool.scheduling.take import clear, give
-from pool.scheduling.trial import Trial, trial_at
+from pool.scheduling.trial import Trial, behind_of, trial_at
 
 NOWHERE = 1 << 40
 """The size of what does not fit: larger than anything that does."""
@@ -112,7 +112,16 @@ def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     met = [board.words.sorts[code] for code in sorts[first].tolist()]
     entry = np.array([sort.entry for sort in met], dtype=np.int64)
     untouched = np.array([sort.untouched for sort in met], dtype=np.int64)
-    trials = [trial_at(board, sort.kind, sort.layout, hunt.grants.by_kind) for sort in met]
+    trials = [
+        trial_at(
+            board,
+            sort.kind,
+            sort.layout,
+            hunt.grants.by_kind,
+            behind_of(board, sort.kind, hunt.work) if sort.layout != NO_LAYOUT else (),
+        )
+        for sort in met
+    ]
     table = np.array(
         [_scores(board, hunt, sort.kind, t) for sort, t in zip(met, trials, strict=True)],
         dtype=np.int64,

@@ -1,6 +1,7 @@
 """Trying a MIG need on a layout: the best answer for each layout, worked out once."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -14,8 +15,13 @@ from pool.carving.plan import Piece, Recut, layout_of, recut
 from pool.carving.sizes import profiles_for
 from pool.scheduling.board import NO_LAYOUT, Board, Flags, Ints
 from pool.scheduling.grant import Grant, ask_of
-from pool.scheduling.model import Need, Reason
+from pool.scheduling.model import Need, Reason, Waiting
 from pool.scheduling.stock import Layout
+
+LINE = "line"
+
+MOST_BEHIND = 7
+"""No card holds more slices, so nobody further behind can matter to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +35,16 @@ class Trial:
 
 @lru_cache(maxsize=65536)
 def try_layout(
-    geometry: Geometry, layout: Layout, profiles: tuple[int, ...], weights: Weights
+    geometry: Geometry,
+    layout: Layout,
+    profiles: tuple[int, ...],
+    weights: Weights,
+    behind: tuple[int, ...] = (),
 ) -> Trial | None:
     """The tightest profile that the layout has room for, with the fewest removals.
 
-    The pieces in the answer are numbered from 0 in the layout's own order.
+    It lies where most of those `behind` still fit. The pieces in the answer are numbered from 0
+    in the layout's own order.
     """
     cut = cut_of(geometry)
     pieces = [
@@ -42,7 +53,7 @@ def try_layout(
     ]
     fixed_only = layout_of(cut, [piece for piece in pieces if piece.fixed])
     for profile in profiles:
-        answer = recut(cut, pieces, [profile], weights)
+        answer = recut(cut, pieces, [profile], weights, behind)
         if answer is not None:
             given = [pieces[i] for i in answer.reused if not pieces[i].fixed]
             after = layout_of(cut, [*(p for p in pieces if p.fixed), *given])
@@ -69,7 +80,11 @@ def layout_open(
 
 
 def trial_at(
-    board: Board, kind: int, layout: int, grants: Sequence[Grant | Reason]
+    board: Board,
+    kind: int,
+    layout: int,
+    grants: Sequence[Grant | Reason],
+    behind: tuple[int, ...] = (),
 ) -> Trial | None:
     """The trial of the granted profiles on one kind of card with one layout."""
     granted = grants[kind]
@@ -77,7 +92,7 @@ def trial_at(
     if geometry is None or not isinstance(granted, Grant) or not granted.profiles:
         return None
     return try_layout(
-        geometry, board.words.layouts[layout], granted.profiles, weights_of(board, kind)
+        geometry, board.words.layouts[layout], granted.profiles, weights_of(board, kind), behind
     )
 
 
@@ -95,6 +110,53 @@ def weights_of(board: Board, kind: int) -> Weights:
         found = demand_weights(cut_of(geometry), asked)
         board.words.memo[("weights", kind)] = found
     return found
+
+
+@dataclass(slots=True)
+class Line:
+    """The queue of one round in its order, and which profile of each kind of card it asks for."""
+
+    queue: tuple[Waiting, ...]
+    place: dict[int, int]
+    asked: dict[int, tuple[list[int], list[int]]]
+
+
+def line_up(board: Board, queue: Iterable[Waiting]) -> None:
+    """Tell the board who comes after whom in this round."""
+    works = tuple(queue)
+    place = {work.id: i for i, work in enumerate(works)}
+    board.words.memo[LINE] = Line(works, place, {})
+
+
+def behind_of(board: Board, kind: int, work: Waiting) -> tuple[int, ...]:
+    """The profiles that the next in line ask of this kind of card, at most a card's worth.
+
+    A slice is put where theirs still fit: start by start, a layout that is legal as a whole could
+    be stranded.
+    """
+    line: Line | None = board.words.memo.get(LINE)
+    if line is None or work.id not in line.place:
+        return ()
+    if kind not in line.asked:
+        line.asked[kind] = _asked(board, kind, line.queue)
+    places, profiles = line.asked[kind]
+    first = bisect_right(places, line.place[work.id])
+    return tuple(profiles[first : first + MOST_BEHIND])
+
+
+def _asked(board: Board, kind: int, queue: Sequence[Waiting]) -> tuple[list[int], list[int]]:
+    """Places in the line, and the index of the profile that each there asks for."""
+    geometry = board.kinds[kind].geometry(Mode.MIG)
+    assert geometry is not None
+    index = {profile.name: i for i, profile in enumerate(geometry.profiles)}
+    partition = board.kinds[kind].partition
+    places, profiles = [], []
+    for i, work in enumerate(queue):
+        name = "" if work.held_back else _profile_for(board, kind, geometry, work.need)
+        if name and partition in work.partitions:
+            places.append(i)
+            profiles.append(index[name])
+    return places, profiles
 
 
 def _profile_for(board: Board, kind: int, geometry: Geometry, need: Need) -> str:
