@@ -34,12 +34,12 @@ from portal.pages.map import knows
 PAGE = "pages/nodes/detail.html"
 ENDS = {"confirm-dead": NodeState.SILENT, "retire": NodeState.LOST}
 """What a person may say of a node, and the state in which it can be said."""
-
-
 ACTS: dict[str, Callable[..., Node]] = {
     "cordon": node_cordon,
     "drain": node_drain,
     "uncordon": node_uncordon,
+    "confirm-dead": node_confirm_dead,
+    "retire": node_retire,
 }
 SERVICE = {
     NodeState.READY: ("cordon", "drain"),
@@ -67,41 +67,29 @@ def end(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
     """A person takes a node out of service or brings it back, vouches that a silent one is dead, or
     that a lost one never comes back."""
     guard(request.standing, Verb.NODE_MANAGE)
-    if verb in ACTS:
-        return _service(request, uid, verb)
-    if verb not in ENDS:
+    if verb not in ACTS:
         raise Http404
-    node = get_object_or_404(node_map(), uid=uid)
+    node = get_object_or_404(node_map(retired=True), uid=uid)
     reason = request.POST.get("reason", "").replace("\0", "").strip()[:200]
-    if not reason:
-        said = _("Say how you know.")
-        return render(request, PAGE, _context(request, uid) | {"refused": said}, status=422)
-    act = node_confirm_dead if verb == "confirm-dead" else node_retire
-    try:
-        act(node=node, actor=Actor.of(request.user), reason=reason)
-    except PoolError as error:
-        context = _context(request, uid) | {"refused": str(error)}
-        return render(request, PAGE, context, status=error.status)
-    return go(request, reverse("nodes" if verb == "retire" else "node", args=_named(verb, uid)))
-
-
-def _service(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
-    """Cordon, drain or return; taking out says why."""
-    node = get_object_or_404(node_map(), uid=uid)
-    reason = request.POST.get("reason", "").replace("\0", "").strip()[:200]
+    if not reason and verb in ENDS:
+        return _refused(request, uid, verb, _("Say how you know."), 422)
     if not reason and verb != "uncordon":
-        said = {"service_refused": _("Say why: it is shown beside the node.")}
-        return render(request, PAGE, _context(request, uid) | said, status=422)
+        return _refused(request, uid, verb, _("Say why: it is shown beside the node."), 422)
     try:
         ACTS[verb](node=node, actor=Actor.of(request.user), reason=reason)
     except PoolError as error:
-        said = {"service_refused": str(error), "service_reason": reason}
-        return render(request, PAGE, _context(request, uid) | said, status=error.status)
-    return go(request, reverse("node", args=[uid]))
+        return _refused(request, uid, verb, str(error), error.status)
+    return go(request, reverse("nodes") if verb == "retire" else reverse("node", args=[uid]))
 
 
-def _named(verb: str, uid: str) -> list[str]:
-    return [] if verb == "retire" else [uid]
+def _refused(request: HtmxRequest, uid: str, verb: str, said: str, status: int) -> HttpResponse:
+    """The node as it stands now, with why not: beside the field where the act is offered still,
+    else above all, for the node has moved on since the page was opened."""
+    context = _context(request, uid)
+    place = "end_" if verb == context["end"] else "service_" if verb in context["service"] else ""
+    typed = request.POST.get("reason", "")[:200]
+    context |= {f"{place}refused": said, f"{place}reason": typed}
+    return render(request, PAGE, context, status=status)
 
 
 def _context(request: HtmxRequest, uid: str) -> dict[str, Any]:

@@ -157,6 +157,7 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
                 return go(request, reverse("window", args=[uid]))
     elif request.method == "POST":
         refuse_unless(manages)
+        messages.warning(request, str(PoolError()))
         return go(request, reverse("window", args=[uid]))
     context = {
         "one": row,

@@ -101,9 +101,16 @@ def test_a_node_is_closed_drained_and_returned_on_its_page_with_a_reason(visit, 
         assert admin.send(f"{path}{verb}/", {"reason": "fan"}).status_code == 303
         world.node.refresh_from_db()
         assert world.node.state == state
-    world.node.state = "lost"
-    world.node.save()
-    assert admin.send(f"{path}cordon/", {"reason": "fan"}).status_code == 409
+
+
+def test_changing_maintenance_that_is_over_is_refused_in_words(visit, world):
+    admin = visit("platform_admin")
+    Window.objects.filter(pk=world.window.pk).update(state="cancelled")
+    path = f"/maintenance/{world.window.uid}/"
+    assert admin.send(path, planned(world)).status_code == 303
+    assert "This cannot be done now." in admin.open(path).content.decode()
+    world.window.refresh_from_db()
+    assert world.window.reason == "new fans"
 
 
 def test_reservations_are_seen_by_their_project_and_taken_back(visit, world):

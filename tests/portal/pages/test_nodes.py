@@ -2,7 +2,9 @@
 
 import pytest
 
+from pool.errors import Stale
 from pool.models import Card, Node
+from portal.pages import nodes
 
 
 def of_state(world, state) -> Node:
@@ -41,6 +43,62 @@ def test_a_node_that_answers_cannot_be_declared_dead(visit, world):
     assert admin.send(f"/nodes/{node.uid}/explode/", {"reason": "x"}).status_code == 404
     node.refresh_from_db()
     assert node.state == "ready"
+
+
+CANNOT = [
+    ("lost", "cordon", "cordoned"),
+    ("lost", "drain", "draining"),
+    ("lost", "uncordon", "ready"),
+    ("ready", "confirm-dead", "lost"),
+    ("silent", "retire", "retired"),
+    ("retired", "cordon", "cordoned"),
+    ("retired", "confirm-dead", "lost"),
+]
+
+
+@pytest.mark.parametrize(("state", "verb", "then"), CANNOT)
+def test_what_a_node_cannot_do_any_more_is_refused_on_its_page(state, verb, then, visit, world):
+    admin, node = visit("platform_admin"), of_state(world, state)
+    answer = admin.send(f"/nodes/{node.uid}/{verb}/", {"reason": "fan"})
+    assert answer.status_code == 409
+    said = f"A node that is {state} cannot become {then}."
+    assert f'role="alert">{said}</div>' in answer.content.decode()
+    node.refresh_from_db()
+    assert node.state == state
+
+
+@pytest.mark.parametrize(
+    ("state", "verb", "field"),
+    [
+        ("ready", "cordon", "service-reason"),
+        ("ready", "drain", "service-reason"),
+        ("silent", "confirm-dead", "end-reason"),
+        ("lost", "retire", "end-reason"),
+    ],
+)
+def test_a_refusal_stands_beside_its_field_and_keeps_what_was_typed(
+    state, verb, field, visit, world, monkeypatch
+):
+    admin, node = visit("platform_admin"), of_state(world, state)
+
+    def refuse(**given):
+        raise Stale
+
+    monkeypatch.setitem(nodes.ACTS, verb, refuse)
+    answer = admin.send(f"/nodes/{node.uid}/{verb}/", {"reason": "its <fan>"})
+    page = answer.content.decode()
+    assert answer.status_code == Stale.status
+    assert 'class="form-control is-invalid"' in page and f'id="{field}"' in page
+    assert f'<div class="invalid-feedback">{Stale()}</div>' in page
+    assert 'value="its &lt;fan&gt;"' in page
+
+
+def test_retiring_a_node_once_more_changes_nothing(visit, world):
+    node = of_state(world, "retired")
+    again = visit("platform_admin").send(f"/nodes/{node.uid}/retire/", {"reason": "Scrapped."})
+    assert again.status_code == 303
+    node.refresh_from_db()
+    assert node.state == "retired"
 
 
 @pytest.mark.parametrize("role", ["org_admin", "lead", "member", "viewer"])
