@@ -1,8 +1,8 @@
 """What the heads of the queue wait for: on each of their cards, what frees when, and the gaps."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pool.cycle.waiting import Look
@@ -124,7 +124,8 @@ def _outlook(
     for card in cards[:MOST_CARDS]:
         runs, barred = holders[card.id], kept.get(card.id, [])
         bars = _bars(snapshot, runs, barred, at_s, until_s, work.id)
-        lanes.append(Lane(card, nodes[card.node], tuple(bars)))
+        ordered = sorted(bars, key=lambda bar: bar.from_s)
+        lanes.append(Lane(card, nodes[card.node], tuple(ordered)))
     before = [run for card in cards for run in holders[card.id] if _ends(snapshot, run) <= at_s + 1]
     last = max(before, key=lambda run: (_ends(snapshot, run), run.id), default=None)
     return Outlook(
@@ -155,15 +156,17 @@ def _bars(
 ) -> Iterable[Bar]:
     """What runs there and what keeps it, with the gaps until the head starts, then the head.
 
-    A gap ends where a reservation or maintenance begins.
+    A gap ends where a reservation or maintenance begins. Of these only what begins before the
+    head is over is drawn, and what has begun already only behind the work that still runs there.
     """
-    now_s = free_s = snapshot.now_s
+    now_s = free_s = busy_s = snapshot.now_s
     for run in sorted(runs, key=lambda one: (_ends(snapshot, one), one.id)):
         ends_s = _ends(snapshot, run)
         sure = run.ends_s is not None and run.ends_s > now_s
         yield Bar(BarKind.RUNNING, now_s, ends_s, run.id, sure)
+        busy_s = max(busy_s, ends_s)
         free_s = max(free_s, min(ends_s, at_s))
-    for bar in kept:
+    for bar in _behind(kept, now_s, busy_s, until_s):
         if free_s < min(bar.from_s, at_s):
             yield Bar(BarKind.GAP, free_s, min(bar.from_s, at_s))
         yield bar
@@ -171,3 +174,11 @@ def _bars(
     if free_s < at_s:
         yield Bar(BarKind.GAP, free_s, at_s)
     yield Bar(BarKind.HEAD, at_s, until_s, head)
+
+
+def _behind(kept: Iterable[Bar], now_s: float, busy_s: float, until_s: float) -> Iterator[Bar]:
+    """What keeps the card within the picture; what has begun, from the end of what runs on."""
+    for bar in kept:
+        from_s = busy_s if bar.from_s <= now_s else bar.from_s
+        if from_s < min(bar.until_s, until_s):
+            yield replace(bar, from_s=from_s)

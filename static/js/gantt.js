@@ -23,6 +23,9 @@
             const area = params.coordSys;
             const left = Math.max(from[0], area.x);
             const right = Math.min(until[0], area.x + area.width);
+            if (left > area.x + area.width) {
+                return null;
+            }
             const kind = KINDS[api.value(3)];
             const width = Math.max(right - left - 1, 1);
             return {

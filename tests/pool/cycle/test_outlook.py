@@ -74,20 +74,48 @@ def test_giving_way_that_is_off_everywhere_can_be_tried():
     assert dry_run(seen, Trial(preemption=True)).leaves == (0, 1)
 
 
-def test_maintenance_and_reservations_are_drawn_where_nothing_else_is():
+def _shut(start, end):
+    """Maintenance of the whole node, in seconds from now."""
+    return Window(
+        id=1, cards=frozenset(), nodes=frozenset({1}), starts_s=NOW + start, ends_s=NOW + end
+    )
+
+
+def test_reservations_and_maintenance_are_drawn_earliest_first_with_the_gaps_between():
     kept = Reservation(
         id=1, cards=frozenset({4}), tenants=frozenset({"p1"}), starts_s=NOW - 50, ends_s=NOW + 90
     )
-    shut = Window(
-        id=1, cards=frozenset(), nodes=frozenset({1}), starts_s=NOW + 900, ends_s=NOW + 990
-    )
-    world = pool().have(reservations=(kept,), windows=(shut,))
+    world = pool().have(reservations=(kept,), windows=(_shut(650, 990),))
     (one,) = outlooks(look(world.queue(whole(1, 4, declared_s=100.0))))
-    lane = next(lane for lane in one.lanes if lane.card.id == 4)
-    told = _told(lane)
-    assert (BarKind.RESERVED, 0, 90) in told
-    assert (BarKind.GAP, 90, 600) in told and (BarKind.HEAD, 600, 700) in told
-    assert all((BarKind.MAINTENANCE, 900, 990) in _told(lane) for lane in one.lanes)
+    running, gap, head = BarKind.RUNNING, BarKind.GAP, BarKind.HEAD
+    then = [(head, 600, 700), (BarKind.MAINTENANCE, 650, 990)]
+    free = {lane.card.id: _told(lane) for lane in one.lanes}
+    assert free.pop(4) == [(BarKind.RESERVED, 0, 90), (gap, 90, 600), *then]
+    assert list(free.values()) == [[(running, 0, 600), *then]] * 3
+
+
+def test_maintenance_after_the_head_is_over_is_not_drawn():
+    world = pool().have(windows=(_shut(90_000, 93_600),))
+    (one,) = outlooks(look(world.queue(whole(1, 4, declared_s=100.0))))
+    assert one.at_s == NOW + 600
+    assert BarKind.MAINTENANCE not in {bar.kind for lane in one.lanes for bar in lane.bars}
+
+
+def test_a_reservation_under_way_never_hides_the_work_that_runs_in_it():
+    kept = Reservation(
+        id=1,
+        cards=frozenset({1, 2, 3, 4}),
+        tenants=frozenset({"p1"}),
+        starts_s=NOW - 50,
+        ends_s=NOW + 660,
+    )
+    world = pool(ends=600).have(reservations=(kept,))
+    (one,) = outlooks(look(world.queue(whole(1, 4, declared_s=100.0))))
+    busy = [_told(lane) for lane in one.lanes if lane.card.id != 4]
+    assert len(busy) == 3
+    for told in busy:
+        assert told[0] == (BarKind.RUNNING, 0, 600)
+        assert (BarKind.RESERVED, 600, 660) in told
 
 
 def _told(lane):

@@ -172,6 +172,8 @@ def test_the_heads_plan_names_ones_own_work_and_draws_anothers_without_a_name(vi
     chart = json.loads(re.search(r'type="application/json">(.*?)</script>', text).group(1))
     kinds = [[bar["kind"] for bar in lane["bars"]] for lane in chart["lanes"]]
     assert sorted(kinds) == [["gap", "head"], *[["running", "head"]] * 3]
+    names = {(bar["kind"], bar["name"]) for lane in chart["lanes"] for bar in lane["bars"]}
+    assert names == {("running", "another team's work"), ("gap", ""), ("head", "ours-next")}
     other = shown(visit("stranger").part("/queue/heads/"))
     assert "ours-next" not in other and "secret-runs" in other
 
