@@ -16,6 +16,9 @@ from pool.selectors.workloads import workload_list
 CARVING = "carving"
 """The reason of work whose card is being cut: it is as good as started."""
 
+ARRAY = "array"
+"""The reason of pieces whose array lets only so many run at a time."""
+
 NEW = "new"
 """What is asked for to see the work that no round has looked at yet."""
 
@@ -72,9 +75,21 @@ def queue_narrow(
     return wanted
 
 
-def queue_part(*, standing: Standing, wanted: Q, others: bool, after: Cursor, size: int) -> Part:
-    """The next `size` places in order; two queries. With `others`, unseen work is counted too."""
-    places = _places(_queued() if others else _queued().filter(wanted), after, size + 1)
+def queue_part(
+    *,
+    standing: Standing,
+    wanted: Q,
+    others: bool,
+    after: Cursor,
+    size: int,
+    pieces: bool = True,
+) -> Part:
+    """The next `size` places in order; two queries. With `others`, unseen work is counted too.
+
+    Without `pieces` those of arrays whose turn has not come are left out: they compete with nobody.
+    """
+    rows = _queued() if pieces else _queued().exclude(waits__reason=ARRAY)
+    places = _places(rows if others else rows.filter(wanted), after, size + 1)
     shown = [pk for _place, pk in places[:size]]
     seen = workload_list(standing=standing).filter(wanted, pk__in=shown).in_bulk()
     last = places[size - 1] if len(places) > size else None

@@ -40,6 +40,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         others=not filtered,
         after=_cursor(request.GET.get("after", "")),
         size=SIZE,
+        pieces=bool(asked["reason"]),
     )
     counted = {name: said for name, said in asked.items() if name != "reason"}
     reasons = queue_reasons(wanted=queue_narrow(standing=request.standing, mine=mine, **counted))

@@ -249,3 +249,19 @@ def test_a_filter_by_reason_and_by_partition_leaves_what_is_meant(visit, queue, 
         assert turns and all(t["work"].waits["reason"] == reason for t in turns)
     assert member.part("/queue/?partition=empty").context["turns"] == []
     assert member.part("/queue/?partition=a100").context["turns"]
+
+
+def test_pieces_whose_turn_has_not_come_crowd_nobody_out_of_the_queue(visit, queue, world):
+    queue(world.own, "piece", waits={"reason": "array", "position": None, "level": "rule"})
+    queue(world.own, "other")
+    member = visit("member")
+    names = [turn["work"].name for turn in member.part("/queue/").context["turns"]]
+    assert names == ["other"]
+    assert {"reason": "array", "n": 1}.items() <= _chip(member, "array").items()
+    turns = member.part("/queue/?reason=array").context["turns"]
+    assert [turn["work"].name for turn in turns] == ["piece"]
+
+
+def _chip(client, reason):
+    chips = client.part("/queue/").context["reasons"]
+    return next(chip for chip in chips if chip["reason"] == reason)
