@@ -1,7 +1,7 @@
 """Who wants, who runs and what is promised, for the planner; six queries."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.cycle.accuracy import ratio_of
 from pool.cycle.needs import claim_of
+from pool.cycle.standing import Spent
 from pool.cycle.supply import Row
 from pool.cycle.turns import in_turn
 from pool.lifecycle.leases import LeaseState
@@ -66,18 +67,6 @@ def waiting(rows: Iterable[Workload], open_leases: Mapping[int, int]) -> tuple[W
             given[row.lease_id] += 1
         found.append(waiting_of(row, back))
     return tuple(found)
-
-
-def standing(waiting: Iterable[Waiting], spent: Set[tuple[str, int]]) -> tuple[Waiting, ...]:
-    """The same, with those marked for whom nobody should leave: a limit would stop them still."""
-    return tuple(replace(one, over=True) if _over(one, spent) else one for one in waiting)
-
-
-def _over(one: Waiting, spent: Set[tuple[str, int]]) -> bool:
-    """Whether a limit of one of its tenants is used up in each of its partitions."""
-    if not spent or not one.partitions:
-        return False
-    return all(any((tenant, p) in spent for tenant in one.tenants) for p in one.partitions)
 
 
 def queued() -> QuerySet[Workload]:
@@ -272,14 +261,15 @@ class Limits:
     """The rows the planner counts, and where a tenant stands at a limit that it does not."""
 
     rows: tuple[Quota, ...]
-    spent: frozenset[tuple[str, int]]
+    spent: tuple[Spent, ...]
 
 
 def limits() -> Limits:
     """Rows that gate a start, in one query; an allowance is a limit of those who work on it.
 
     Entitlement rows count leases and what is pending, not what runs: they gate no start. Their
-    limit is the tenant's guarantee; what stands on it is judged from what runs.
+    limit is the tenant's guarantee; what stands on it is judged from what runs. A row of one kind
+    of card stops no work that may run on another; it is judged when a placement is opened.
     """
     rows = list(QuotaRow.objects.exclude(unit=QuotaUnit.CARD_SECONDS))
     full = (
@@ -287,11 +277,15 @@ def limits() -> Limits:
         for row in rows
         if row.unit not in UNITS
         and row.kind != BookKind.ENTITLEMENT
+        and not row.card_model
         and row.held >= row.limit_value
     )
     return Limits(
         rows=tuple(_quota(row) for row in rows if row.unit in UNITS),
-        spent=frozenset((_tenant(row), row.partition_id) for row in full),
+        spent=tuple(
+            Spent(_tenant(row), row.partition_id, QuotaUnit(row.unit), row.limit_value, row.held)
+            for row in full
+        ),
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from pool.cycle import ahead, demand, fairness, lending, mix, supply
+from pool.cycle.standing import standing
 from pool.scheduling.model import PartitionState, Snapshot
 
 
@@ -22,8 +23,10 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
     planned = ahead.ahead()
     running = ahead.lent(running, slices, planned)
     queue = tuple(demand.queued())
-    waiting = demand.standing(demand.waiting(queue, held.leases), limits.spent)
-    waiting = ahead.with_kept(waiting, queue, planned)
+    waiting = ahead.with_kept(demand.waiting(queue, held.leases), queue, planned)
+    promises = demand.promises(at)
+    promised = {one.workload for one in promises}
+    waiting = standing(waiting, spent=limits.spent, running=running, promised=promised)
     return Snapshot(
         now_s=at.timestamp(),
         nodes=supply.nodes(hosts, cards),
@@ -36,7 +39,7 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
         shares=fairness.shares(queue),
         reservations=tuple(planned.reservations),
         windows=tuple(planned.windows),
-        promises=demand.promises(at),
+        promises=promises,
         seats=tuple(planned.seats),
         demand=mix.recent(),
         rules=replace(planned.rules, preemption=_preempts(parts, planned)),

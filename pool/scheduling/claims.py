@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor, WorkloadKind
+from pool.scheduling.outcome import Shortage
 
 
 class PriorityClass(StrEnum):
@@ -109,8 +110,10 @@ class Waiting:
     to start it now (on hold, dependency, throttle), shown word for word. `avoid` names nodes
     that failed it. `kept` are the cards that its reserved lease keeps: it runs on no others, and
     its organization's and project's rows count them already. `checkpointed` work has written a
-    checkpoint in some attempt. `over` work stands at a limit that the planner does not count: it
-    may start if it can, but nobody leaves for it.
+    checkpoint in some attempt. `spent` are limits that the planner does not count and that are
+    used up, by tenant and partition: who leaves for the work must give back of them. `short` says
+    what is missing when such a limit stops it in each of its partitions: it keeps no room from
+    others then. Nobody leaves for `over` work: nobody runs who could give back of that limit.
     """
 
     id: int
@@ -134,6 +137,8 @@ class Waiting:
     preemptible: bool = False
     interrupted: bool = False
     over: bool = False
+    spent: frozenset[tuple[str, int]] = frozenset()
+    short: Shortage | None = None
     attempts: int = 0
 
 

@@ -121,7 +121,7 @@ def _start_or_block(decided: Round, work: Waiting) -> bool:
         decided.add(head)
     if told is not None:
         starts_s = None if head is None else head.start.at_s
-        decided.waits[work.id] = replace(told, starts_s=starts_s)
+        decided.waits[work.id] = replace(_limited(decided, work, told), starts_s=starts_s)
     return True
 
 
@@ -139,8 +139,12 @@ def _room(decided: Round, work: Waiting) -> Board:
 
 
 def _head_for(decided: Round, work: Waiting) -> Head | None:
-    """Room for the head: when running work ends, or sooner by others' leave."""
-    return _sooner(decided, work, plan_head(decided.guard, work))
+    """Room for the head: when running work ends, or sooner by others' leave.
+
+    Work that its own limit stops keeps no room from others, unless some leave who give back of it.
+    """
+    natural = plan_head(decided.guard, work) if work.short is None else None
+    return _sooner(decided, work, natural)
 
 
 def _sooner(decided: Round, work: Waiting, natural: Head | None) -> Head | None:
@@ -165,7 +169,8 @@ def _slip_in(decided: Round, work: Waiting) -> None:
     if _class(work) >= _class(first.work) and may_oust(decided.givers, work):
         _oust_behind(decided, work)
     if decided.tell:
-        decided.waits[work.id] = explain(decided.board, work, first.start)
+        told = explain(decided.board, work, first.start)
+        decided.waits[work.id] = _limited(decided, work, told)
 
 
 def _oust_behind(decided: Round, work: Waiting) -> None:
@@ -179,6 +184,8 @@ def _oust_behind(decided: Round, work: Waiting) -> None:
 
 def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = False) -> bool:
     """Place the work on `room`, and take the place from every board of the round."""
+    if work.short is not None:
+        return False
     shape = (room is decided.guard, *_shape(decided.board, work))
     if shape in decided.failed:
         return False
@@ -211,6 +218,15 @@ def _shape(board: Board, work: Waiting) -> tuple[object, ...]:
         (forecast_s(work, snapshot.rules), work.preemptible, work.kept) if timed else None,
         work.id if promised else None,
     )
+
+
+def _limited(decided: Round, work: Waiting, told: Explanation) -> Explanation:
+    """The same, unless only waiting for room was told of work that its own limit stops still."""
+    if work.short is None or told.level not in (Level.BUSY, Level.ORDER):
+        return told
+    if any(eviction.winner == work.id for eviction in decided.evictions):
+        return told
+    return replace(_waits(work, Reason.QUOTA, Level.RULE), shortage=work.short)
 
 
 def _waits(work: Waiting, reason: Reason, level: Level) -> Explanation:

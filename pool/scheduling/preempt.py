@@ -14,7 +14,7 @@ from pool.scheduling.model import (
 )
 from pool.scheduling.offer import offer
 from pool.scheduling.take import release
-from pool.scheduling.victims import Victim, allowed, eligible
+from pool.scheduling.victims import Victim, allowed, eligible, gives_back
 
 EXACT_UP_TO = 8
 """With so few possible victims every set of them is tried, best first."""
@@ -34,7 +34,8 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
     """The cheapest set of victims that lets the work start; None when there is none, or no need.
 
     `gone` are the evictions ordered earlier in this round. A workload that already has a promise
-    of room waits for it and takes no more victims.
+    of room waits for it and takes no more victims. One that has room, and is stopped by its own
+    limit alone, waits for that.
     """
     snapshot = board.snapshot
     if not snapshot.rules.preemption or work.over or work.priority_class is PriorityClass.SCAVENGER:
@@ -42,14 +43,23 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
     if any(promise.workload == work.id for promise in snapshot.promises):
         return None
     victims = list(eligible(board, work, gone))
+    if not any(gives_back(work, victims, partition) for partition in work.partitions):
+        return None
+    if work.short is not None and offer(board, work) is not None:
+        return None
     for chosen in _sets(board, work, victims):
-        after = _without(board, chosen)
-        if offer(after, work) is None:
+        if not _makes_room(board, work, chosen):
             continue
         chosen = _needed(board, work, chosen)
         if allowed(board, chosen, gone):
             return _ousting(board, work, chosen)
     return None
+
+
+def _makes_room(board: Board, work: Waiting, chosen: Sequence[Victim]) -> bool:
+    """Whether the work could start once these have left, by the room and by its used-up limits."""
+    placed = offer(_without(board, chosen), work)
+    return placed is not None and gives_back(work, chosen, placed.partition)
 
 
 def _without(board: Board, chosen: Sequence[Victim]) -> Board:
@@ -167,10 +177,7 @@ def _needed(board: Board, work: Waiting, chosen: Sequence[Victim]) -> tuple[Vict
     """The set without anybody whose leaving is not needed, dearest spared first."""
     kept = sorted(chosen, key=lambda v: (-v.cost, v.running.id))
     for victim in tuple(kept):
-        trial = board.copy()
-        for other in kept:
-            if other is not victim:
-                release(trial, other.running)
-        if len(kept) > 1 and offer(trial, work) is not None:
-            kept.remove(victim)
+        others = [other for other in kept if other is not victim]
+        if others and _makes_room(board, work, others):
+            kept = others
     return tuple(sorted(kept, key=lambda v: (v.cost, v.running.id)))

@@ -95,6 +95,16 @@ def eligible(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Iterator[
             yield Victim(run, lost, cost, back, overrun, _notice_s(board, run, back))
 
 
+def gives_back(work: Waiting, leaving: Sequence[Victim], partition: int) -> bool:
+    """Whether each limit that is used up there gets something back when these leave.
+
+    How much that is, the books say when they are told.
+    """
+    there = [one.running.tenants for one in leaving if one.running.partition == partition]
+    spent = (tenant for tenant, where in work.spent if where == partition)
+    return all(any(tenant in tenants for tenants in there) for tenant in spent)
+
+
 def _willing(board: Board, work: Waiting, run: Running) -> bool:
     """Lower class, and marked or of a class that always gives way; training with a checkpoint."""
     if run.purpose in TRAINING and not run.checkpointed:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nodeagent.protocol.vocabulary import WorkloadKind
-from pool.scheduling.model import PartitionState, PriorityClass, Promise
+from pool.scheduling.model import PartitionState, PriorityClass, Promise, Reason, Shortage
 from pool.scheduling.plan import plan
 from tests.builders import NOW, snapshot, whole
 
@@ -134,3 +134,12 @@ def test_nobody_leaves_for_work_that_a_limit_would_stop_still():
     world = _run(_pool(1), 901, 1)
     assert _victims(world, whole(1, priority="high", over=True)) == []
     assert _victims(world) == [901]
+
+
+def test_only_who_gives_back_of_a_used_up_limit_makes_room():
+    world = _run(_pool(1), 901, 1)
+    spent = {"short": Shortage(unit="workloads", needed=1, free=0), "priority": "high"}
+    theirs = plan(world.queue(whole(1, spent=frozenset({("p9", 1)}), **spent)).made)
+    assert (theirs.evictions, theirs.waits[1].reason) == ((), Reason.QUOTA)
+    own = frozenset({(world.made.running[0].tenants[-1], 1)})
+    assert _victims(world, whole(1, spent=own, **spent)) == [901]

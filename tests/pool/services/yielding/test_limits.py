@@ -5,13 +5,14 @@ import pytest
 from pool.cycle.round import run_rounds
 from pool.models import Event, YieldOrder
 from tests import rows
-from tests.pool.services.yielding.conftest import seen
+from tests.pool.services.yielding.conftest import WHOLE, saved, seen
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    ("unit", "limit"), [("workloads", 1), ("memory_mib", 81_000), ("compute_milli", 1_500)]
+    ("unit", "limit"),
+    [("workloads", 1), ("memory_mib", 81_920), ("memory_mib", 90_000), ("compute_milli", 1_500)],
 )
 def test_work_at_a_limit_that_the_planner_does_not_count_ousts_nobody(pool, unit, limit):
     theirs = rows.project()
@@ -53,3 +54,46 @@ def test_behind_work_at_its_limit_others_still_find_the_room(pool):
     assert seen(low).state == "preempting"
     assert YieldOrder.objects.get().winner == winner
     assert seen(refused).waits["reason"] == "quota"
+
+
+def test_where_a_limit_is_used_up_its_own_dearer_work_leaves_and_not_anothers(pool):
+    theirs = rows.project()
+    rows.quota(limit=1, unit="workloads", project=theirs, partition=pool.part)
+    own = pool.running(into=theirs)
+    another = pool.running()
+    saved(another)
+    winner = pool.submit(pool.high, into=theirs)
+    pool.go()
+    assert [seen(own).state, seen(another).state] == ["preempting", "running"]
+    pool.leave(own)
+    pool.go()
+    assert seen(winner).state == "running"
+
+
+def test_work_at_its_limit_is_told_so_though_its_own_work_could_not_give_way(pool):
+    theirs = rows.project()
+    rows.quota(limit=1, unit="workloads", project=theirs, partition=pool.part)
+    own = pool.running(rows.template(need=WHOLE, priority="normal"), into=theirs)
+    low = pool.running()
+    winner = pool.submit(pool.high, into=theirs)
+    run_rounds()
+    assert [seen(own).state, seen(low).state] == ["running", "running"]
+    assert seen(winner).waits["reason"] == "quota"
+
+
+def test_free_room_is_not_kept_for_work_at_its_limit(pool):
+    theirs = rows.project()
+    rows.quota(limit=1, unit="workloads", project=theirs, partition=pool.part)
+    own = pool.running(into=theirs)
+    stopped = pool.submit(pool.high, into=theirs)
+    small = pool.submit(pool.low)
+    run_rounds()
+    assert seen(small).state != "queued"
+    assert [seen(own).state, seen(stopped).state] == ["running", "queued"]
+    assert (stopped.waits["reason"], stopped.waits["level"]) == ("quota", "rule")
+    assert stopped.waits["shortage"] == {
+        "unit": "workloads",
+        "needed": 1,
+        "free": 0,
+        "where": "project",
+    }
