@@ -154,8 +154,8 @@ class House:
         with psycopg.connect(known["database_url"]) as link:
             return link.execute(query, values).fetchall()
 
-    def submit(self, command: str, *, who: Rest | None = None, **more: Any) -> str:
-        """A job of one shell line in the smallest share; its uid."""
+    def submit(self, command: str, /, *, who: Rest | None = None, **more: Any) -> str:
+        """A job of one shell line in the smallest share, unless told otherwise; its uid."""
         asked = {
             "kind": "job",
             "project": self.project,
