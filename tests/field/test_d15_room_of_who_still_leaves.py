@@ -11,7 +11,8 @@ def test_three_jobs_for_two_rooms_that_become_free_late(giving):
     slow = giving.submit("field-low", leaves_after(5))
     quick = giving.submit("field-low", f"{AGAIN}; {WAIT}")
     giving.running(slow, quick)
-    high = [giving.submit("field-high", "sleep 1") for _ in range(3)]
+    # Longer than the slow victim takes, so that no winner ends early and leaves a room to another.
+    high = [giving.submit("field-high", "sleep 8") for _ in range(3)]
     ended = giving.house.ended([*high, slow, quick], seconds=180)
     assert {row["state"] for row in ended.values()} == {"succeeded"}
     orders = giving.orders(slow, quick)
