@@ -5,6 +5,7 @@ import http.client
 import json
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,6 +40,9 @@ class Refused(Exception):
         super().__init__(f"{status}: {body}")
 
 
+TOO_MANY = 429
+
+
 @dataclass(frozen=True)
 class Rest:
     """One person with an API token."""
@@ -70,6 +74,9 @@ class Rest:
         finally:
             link.close()
         said = json.loads(text) if "json" in (answer.headers.get("Content-Type") or "") else text
+        if answer.status == TOO_MANY and (wait := int(answer.headers.get("Retry-After") or 0)):
+            time.sleep(wait)  # as a well-behaved script does: a quick machine asks too often
+            return self(method, path, body, **headers)
         if answer.status >= 400:
             raise Refused(answer.status, said)
         return said
