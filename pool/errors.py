@@ -73,6 +73,7 @@ _PLAIN_UNITS: dict[str, tuple[int, Any]] = {
     "ram_mib": (1024, _("GiB of memory")),
     "disk_mib": (1024, _("GiB of disk")),
     "workloads": (1, _("workloads")),
+    "cards_each": (1_000_000, _("cards for one workload")),
 }
 """What people call a quota's unit, and how many of it make one."""
 

@@ -271,7 +271,7 @@ def limits() -> Limits:
     limit is the tenant's guarantee; what stands on it is judged from what runs. A row of one kind
     of card stops no work that may run on another; it is judged when a placement is opened.
     """
-    rows = list(QuotaRow.objects.exclude(unit=QuotaUnit.CARD_SECONDS))
+    rows = list(QuotaRow.objects.exclude(unit__in=[QuotaUnit.CARD_SECONDS, QuotaUnit.CARDS_EACH]))
     full = (
         row
         for row in rows

@@ -25,7 +25,7 @@ class Priority(StrEnum):
 
 
 class QuotaUnit(StrEnum):
-    """What a quota row counts."""
+    """What a quota row counts; `cards_each` bounds every single workload, nothing is held of it."""
 
     CARDS_MICRO = "cards_micro"
     MEMORY_MIB = "memory_mib"
@@ -35,6 +35,7 @@ class QuotaUnit(StrEnum):
     RAM_MIB = "ram_mib"
     DISK_MIB = "disk_mib"
     WORKLOADS = "workloads"
+    CARDS_EACH = "cards_each"
 
 
 class QuotaKind(StrEnum):

@@ -13,6 +13,10 @@ from pool.models.partitions import Partition
 from pool.models.placements import Hold, Placement, Promise
 from pool.models.policies import PolicyVersion
 from pool.models.quotas import Quota
+from pool.models.quotatree.cutbacks import Cutback
+from pool.models.quotatree.drifts import QuotaDrift
+from pool.models.quotatree.periods import QuotaPeriod
+from pool.models.quotatree.plans import PlannedQuota
 from pool.models.ranks import Rank
 from pool.models.requests import Request, RequestComment
 from pool.models.reservations import Reservation, ReservedCard
@@ -36,6 +40,7 @@ __all__ = [
     "ClockShift",
     "Dependency",
     "CriticalBudget",
+    "Cutback",
     "Event",
     "FairUse",
     "Hold",
@@ -49,10 +54,13 @@ __all__ = [
     "Organization",
     "Partition",
     "Placement",
+    "PlannedQuota",
     "PolicyVersion",
     "Project",
     "Promise",
     "Quota",
+    "QuotaDrift",
+    "QuotaPeriod",
     "Rank",
     "Request",
     "RequestComment",

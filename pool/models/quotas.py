@@ -17,7 +17,8 @@ class Quota(models.Model):
     thousandths of a core, count of workloads. `held` never passes `ceiling`, which is the
     greater of
     `limit_value` and what was held when the limit was cut; starts are admitted only while
-    held + new <= limit_value.
+    held + new <= limit_value. `granted` is the part of `limit_value` that grants add for a time;
+    of a guarantee (kind entitlement) at most `lend_limit` is lent while it is idle, all if None.
     """
 
     uid = UidField(prefix="qt")
@@ -41,6 +42,8 @@ class Quota(models.Model):
     limit_value = models.BigIntegerField()
     held = models.BigIntegerField(default=0)
     ceiling = models.BigIntegerField()
+    granted = models.BigIntegerField(default=0)
+    lend_limit = models.BigIntegerField(null=True, blank=True)
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -55,6 +58,14 @@ class Quota(models.Model):
             ),
             models.CheckConstraint(
                 name="quota_limit_not_negative", condition=Q(limit_value__gte=0)
+            ),
+            models.CheckConstraint(
+                name="quota_grants_within_limit",
+                condition=Q(granted__gte=0, granted__lte=F("limit_value")),
+            ),
+            models.CheckConstraint(
+                name="quota_lends_what_is_guaranteed",
+                condition=Q(lend_limit=None) | Q(lend_limit__gte=0, kind="entitlement"),
             ),
             models.CheckConstraint(
                 name="quota_unit_known", condition=Q(unit__in=sorted(QuotaUnit))

@@ -6,11 +6,14 @@ from django.db.models import Q
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.lifecycle.roles import Priority, WorkClass
 from pool.models.ids import UidField
-from pool.models.tenants import Organization
+from pool.models.tenants import Organization, Project
 
 
 class Template(models.Model):
-    """A scenario by name; what it asks for stands in its versions."""
+    """A scenario by name; what it asks for stands in its versions.
+
+    Where `projects` are named only they may use it; else all of the organization, or everybody.
+    """
 
     uid = UidField(prefix="tp")
     slug = models.SlugField(max_length=63, unique=True)
@@ -21,6 +24,7 @@ class Template(models.Model):
     organization = models.ForeignKey(
         Organization, on_delete=models.PROTECT, null=True, blank=True, related_name="templates"
     )
+    projects = models.ManyToManyField(Project, blank=True, related_name="templates")
     active = models.BooleanField(default=True)
     inactive_reason = models.CharField(max_length=200, blank=True)
     rank = models.PositiveSmallIntegerField(default=100)
@@ -57,6 +61,8 @@ class TemplateVersion(models.Model):
     unlimited_modes = models.BooleanField(default=False)
     price_class = models.CharField(max_length=32, default="standard")
     approval = models.JSONField(default=dict)
+    note = models.CharField(max_length=200, blank=True)
+    actor_label = models.CharField(max_length=160, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

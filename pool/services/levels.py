@@ -68,7 +68,8 @@ def level_take(*, rows: Iterable[Quota], asked: Asked) -> list[Taken]:
     """
     taken: list[Taken] = []
     for row in rows:
-        amount = asked.get((row.card_model, row.unit), 0)
+        counts = QuotaUnit.CARDS_MICRO if row.unit == QuotaUnit.CARDS_EACH else row.unit
+        amount = asked.get((row.card_model, counts), 0)
         if amount <= 0:
             continue
         if row.held + amount > row.limit_value:
@@ -79,7 +80,8 @@ def level_take(*, rows: Iterable[Quota], asked: Asked) -> list[Taken]:
                 held=row.held,
                 asked=amount,
             )
-        taken.append({"quota": row.pk, "amount": amount})
+        if row.unit != QuotaUnit.CARDS_EACH:
+            taken.append({"quota": row.pk, "amount": amount})
     _shift(taken, 1)
     return taken
 

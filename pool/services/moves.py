@@ -27,6 +27,7 @@ from pool.lifecycle.schedules import SCHEDULE
 from pool.lifecycle.slices import DEADLINES_S as SLICE_DEADLINES_S
 from pool.lifecycle.slices import SLICE
 from pool.lifecycle.table import Lifecycle
+from pool.lifecycle.targets import CUTBACK, PLANNED_QUOTA
 from pool.lifecycle.windows import WINDOW
 from pool.lifecycle.workloads import ATTEMPT, PREEMPT_NOTICE_S, WORKLOAD, WorkloadState
 from pool.models.alerts import Alert
@@ -34,6 +35,8 @@ from pool.models.cards import Card
 from pool.models.leases import Lease
 from pool.models.nodes import Node
 from pool.models.placements import Placement
+from pool.models.quotatree.cutbacks import Cutback
+from pool.models.quotatree.plans import PlannedQuota
 from pool.models.requests import Request
 from pool.models.reservations import Reservation
 from pool.models.schedules import Schedule
@@ -76,6 +79,10 @@ MACHINES: dict[type[models.Model], Machine] = {
     Reservation: Machine(
         RESERVATION, EventKind.RESERVATION_MOVED, frozenset({"state_since", "state_reason"})
     ),
+    PlannedQuota: Machine(
+        PLANNED_QUOTA, EventKind.QUOTA_PLAN_MOVED, frozenset({"state_since", "state_reason"})
+    ),
+    Cutback: Machine(CUTBACK, EventKind.CUTBACK_MOVED, frozenset({"state_since", "state_reason"})),
     Window: Machine(WINDOW, EventKind.WINDOW_MOVED, frozenset({"state_since", "state_reason"})),
     Request: Machine(
         REQUEST,

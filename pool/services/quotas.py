@@ -35,7 +35,10 @@ from pool.wake import round_wanted
 
 MOST = 2**53
 OF_CARDS = frozenset(
-    {QuotaUnit.CARDS_MICRO, QuotaUnit.MEMORY_MIB, QuotaUnit.COMPUTE_MILLI, QuotaUnit.CARD_SECONDS}
+    {
+        *(QuotaUnit.CARDS_MICRO, QuotaUnit.MEMORY_MIB, QuotaUnit.COMPUTE_MILLI),
+        *(QuotaUnit.CARD_SECONDS, QuotaUnit.CARDS_EACH),
+    }
 )
 """Units that may be bounded per kind of card; without one the row counts all cards alike."""
 
@@ -162,7 +165,7 @@ def _takers_wait(tenant: Organization | Project, kind: str) -> None:
 
 def _held_already(row: Quota) -> int:
     """What a new row's tenant holds there already, noted where it will be given back from."""
-    if row.unit == QuotaUnit.CARD_SECONDS:
+    if row.unit in (QuotaUnit.CARD_SECONDS, QuotaUnit.CARDS_EACH):
         return 0
     if row.kind == QuotaKind.ENTITLEMENT:
         return sum(_entitled(row, one) for one in _claims(row))

@@ -175,6 +175,8 @@ def _amount(row: Quota, wish: Wish, amounts: dict[tuple[str, str], int], copies:
     }
     if row.unit in host:
         return host[QuotaUnit(row.unit)]
+    if row.unit == QuotaUnit.CARDS_EACH:
+        return amounts.get((row.card_model, QuotaUnit.CARDS_MICRO), 0) // copies
     return amounts.get((row.card_model, row.unit), 0)
 
 

@@ -210,6 +210,7 @@ UNITS = {
     "ram_mib": (gettext_lazy("host memory"), gib),
     "disk_mib": (gettext_lazy("disk"), gib),
     "workloads": (gettext_lazy("Workloads"), number),
+    "cards_each": (gettext_lazy("Cards for one workload"), cards),
 }
 KINDS = {
     "limit": gettext_lazy("at most at once"),
