@@ -1,7 +1,7 @@
 # The words of this project; `make up` runs the whole stack, `make test` checks everything.
 # Paths stay relative: the project may lie in a folder with spaces.
 .DEFAULT_GOAL := help
-.PHONY: help up test test-pure flows bench check lint format types floors pages migrations
+.PHONY: help up test test-pure flows drills bench check lint format types floors pages migrations
 .PHONY: docs messages static tools clean
 SHELL := /bin/sh
 
@@ -22,7 +22,7 @@ help:
 	@echo "make up [ARGS='--port N …']   run the whole stack on this machine"
 	@echo "make test                     all checks and all tests"
 	@echo "make test-pure                the tests that need no engine, in seconds"
-	@echo "make flows | bench | check | docs | messages | static"
+	@echo "make flows | drills | bench | check | docs | messages | static"
 
 up: $(VENV)/.run static messages
 	@exec $(PY) manage.py up $(ARGS)
@@ -90,6 +90,10 @@ test-pure: $(VENV)/.dev
 
 flows: tools $(VENV)/.dev static messages
 	$(PY) -m pytest -m "flow or browser"
+
+# 200 cycles of faults at random; `make test` runs a dozen. DRILL_SEED chooses other luck.
+drills: tools $(VENV)/.dev static messages
+	DRILL_CYCLES=$${DRILL_CYCLES:-200} $(PY) -m pytest tests/drills -q -s --timeout 3600
 
 bench: $(VENV)/.dev static messages
 	$(PY) -m pytest tests/benchmarks -q -s -o python_files='bench_*.py'
