@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pool.scheduling.checker.cards import CardLedger, Fault
-from pool.scheduling.checker.rules import rule_faults
+from pool.scheduling.checker.leaving import leave_faults, without
+from pool.scheduling.checker.rules import rule_faults, start_faults
 from pool.scheduling.model import (
     HostPart,
     NodeState,
     Placed,
     Plan,
-    PriorityClass,
     Snapshot,
     Topology,
     Waiting,
@@ -34,15 +34,9 @@ class Books:
 
 def check(snapshot: Snapshot, plan: Plan) -> tuple[Fault, ...]:
     """Everything that is wrong with the plan; empty means that it may be committed."""
-    books = Books(
-        snapshot=snapshot,
-        ledger=CardLedger(snapshot),
-        nodes={node.id: node for node in snapshot.nodes},
-        waiting={work.id: work for work in snapshot.waiting},
-        hosts=defaultdict(list),
-        groups={n.id: {n.trust} if n.trust else set() for n in snapshot.nodes},
-    )
-    faults = [*_answers(books, plan), *_victims(books, plan)]
+    books = _opened(snapshot)
+    faults = [*_answers(books, plan), *leave_faults(snapshot, plan, books.waiting)]
+    faults += _winners(books, plan)
     for placed in plan.placed:
         work = books.waiting.get(placed.workload)
         if work is not None:
@@ -51,6 +45,18 @@ def check(snapshot: Snapshot, plan: Plan) -> tuple[Fault, ...]:
     faults += [*books.ledger.final_faults(), *_host_sums(books)]
     faults += rule_faults(snapshot, plan, books.waiting)
     return tuple(faults)
+
+
+def _opened(snapshot: Snapshot) -> Books:
+    """The books before the first start."""
+    return Books(
+        snapshot=snapshot,
+        ledger=CardLedger(snapshot),
+        nodes={node.id: node for node in snapshot.nodes},
+        waiting={work.id: work for work in snapshot.waiting},
+        hosts=defaultdict(list),
+        groups={n.id: {n.trust} if n.trust else set() for n in snapshot.nodes},
+    )
 
 
 def _answers(books: Books, plan: Plan) -> Faults:
@@ -71,18 +77,38 @@ def _answers(books: Books, plan: Plan) -> Faults:
             yield Fault("held_back", number)
 
 
-def _victims(books: Books, plan: Plan) -> Faults:
-    """Victims run, give way once, are never critical, and stand under the winner."""
-    running = {run.id: run for run in books.snapshot.running}
-    ordered = [eviction.victim for eviction in plan.evictions]
+def _winners(books: Books, plan: Plan) -> Faults:
+    """Each winner's planned place is good once its own victims have left, and only then."""
+    sets: dict[int, set[int]] = defaultdict(set)
     for eviction in plan.evictions:
-        victim = running.get(eviction.victim)
-        if victim is None or eviction.winner not in books.waiting:
-            yield Fault("unknown_victim", eviction.victim)
-        elif victim.priority_class is PriorityClass.CRITICAL or victim.leaving:
-            yield Fault("victim_protected", eviction.victim)
-        if ordered.count(eviction.victim) > 1:
-            yield Fault("victim_twice", eviction.victim)
+        sets[eviction.winner].add(eviction.victim)
+    for start in plan.starts:
+        work = books.waiting.get(start.workload)
+        if start.workload in sets and work is not None and start.placed is not None:
+            for fault in _start(books, frozenset(sets[work.id]), work, start.placed):
+                yield Fault("planned_" + fault.code, work.id, fault.detail)
+            yield from _needless(books, frozenset(sets[work.id]), work, start.placed)
+
+
+def _needless(books: Books, leaving: frozenset[int], work: Waiting, placed: Placed) -> Faults:
+    """Nobody leaves whose staying would leave the place good, and who gives no limit back."""
+    spent = {tenant for tenant, _ in work.spent}
+    for run in books.snapshot.running:
+        if run.id not in leaving or spent & set(run.tenants):
+            continue
+        if not any(_start(books, leaving - {run.id}, work, placed)):
+            yield Fault("leaves_without_need", run.id)
+
+
+def _start(books: Books, gone: frozenset[int], work: Waiting, placed: Placed) -> Faults:
+    """One start alone, once these have left: hardware, shape, hosts, and the rows it counts in."""
+    then = _opened(without(books.snapshot, gone))
+    yield from then.ledger.faults(work, placed)
+    yield from _shape(then, work, placed)
+    yield from _hosts(then, work, placed)
+    yield from then.ledger.final_faults()
+    yield from _host_sums(then)
+    yield from start_faults(then.snapshot, placed, work)
 
 
 def _shape(books: Books, work: Waiting, placed: Placed) -> Faults:

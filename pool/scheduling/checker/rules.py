@@ -46,6 +46,18 @@ def rule_faults(snapshot: Snapshot, plan: Plan, waiting: Works) -> Faults:
     yield from _unproven(snapshot, starts)
 
 
+def start_faults(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
+    """What forbids this one start, whenever it comes: access, loans, quota, ceilings, proof."""
+    yield from _access(snapshot, placed, work)
+    if placed.borrowed and work.priority_class is PriorityClass.CRITICAL:
+        yield Fault("critical_on_loan", work.id)
+    for row in snapshot.quotas:
+        if row.kind is QuotaKind.LIMIT:
+            yield from _quota(snapshot, row, [(placed, work)])
+    yield from _ceilings(snapshot, [(placed, work)])
+    yield from _unproven(snapshot, [(placed, work)])
+
+
 def _access(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
     for state in snapshot.partitions:
         shut = state.open_to is not None and not state.open_to & set(work.tenants)
