@@ -10,6 +10,8 @@ from pool.models.installation import ClockShift, Installation
 from pool.models.leases import Lease
 from pool.models.nodes import JoinToken, Node, NodeWatch
 from pool.models.partitions import Partition
+from pool.models.people.groups import GroupRole
+from pool.models.people.invitations import Invitation
 from pool.models.placements import Hold, Placement, Promise
 from pool.models.policies import PolicyVersion
 from pool.models.quotas import Quota
@@ -43,8 +45,10 @@ __all__ = [
     "Cutback",
     "Event",
     "FairUse",
+    "GroupRole",
     "Hold",
     "Installation",
+    "Invitation",
     "JoinToken",
     "Lease",
     "LogChunk",

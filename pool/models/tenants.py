@@ -29,6 +29,7 @@ class Organization(models.Model):
     currency = models.CharField(max_length=3, default="EUR")
     example = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["slug"]
@@ -44,7 +45,9 @@ class Project(models.Model):
     """A team inside an organization; `uid_base` starts its range of Unix accounts.
 
     `queue_held` keeps what waits where it waits: the project may submit, nothing of it starts.
-    `most_live` is how many live workloads each of its members may have.
+    `most_live` is how many live workloads each of its members may have. An archived project starts
+    nothing any more; `closing_since` is set while it winds down towards that, or towards the move to
+    another organization (`moving_to`).
     """
 
     uid = UidField(prefix="pr")
@@ -63,11 +66,25 @@ class Project(models.Model):
     uid_base = models.PositiveIntegerField(default=200000)
     example = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    closing_since = models.DateTimeField(null=True, blank=True)
+    moving_to = models.ForeignKey(
+        Organization, on_delete=models.PROTECT, null=True, blank=True, related_name="arriving"
+    )
 
     class Meta:
         ordering = ["slug"]
         constraints = [
             models.CheckConstraint(name="project_has_name", condition=~Q(name="")),
+            models.CheckConstraint(
+                name="project_moves_while_closing",
+                condition=Q(moving_to=None)
+                | Q(closing_since__isnull=False) & ~Q(moving_to=models.F("organization")),
+            ),
+            models.CheckConstraint(
+                name="project_archived_is_closed",
+                condition=Q(archived_at=None) | Q(closing_since=None, suspended=True),
+            ),
             models.CheckConstraint(
                 name="project_most_live_sane",
                 condition=Q(most_live__gte=1, most_live__lte=LARGEST_MOST_LIVE),
@@ -79,7 +96,10 @@ class Project(models.Model):
 
 
 class Membership(models.Model):
-    """One role of one user: on the platform, in an organization, or in a project."""
+    """One role of one user: on the platform, in an organization, or in a project.
+
+    `source` names the directory that brought it (see GroupRole); empty for a role given by hand.
+    """
 
     uid = UidField(prefix="mb")
     user = models.ForeignKey(
@@ -92,6 +112,7 @@ class Membership(models.Model):
         Project, on_delete=models.PROTECT, null=True, blank=True, related_name="memberships"
     )
     role = models.CharField(max_length=20, choices=[(r.value, r.value) for r in Role])
+    source = models.CharField(max_length=8, default="", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -107,6 +128,9 @@ class Membership(models.Model):
                 & Q(organization__isnull=False)
                 | Q(role__in=["lead", "member", "viewer"], organization=None)
                 & Q(project__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="membership_source_known", condition=Q(source__in=["", "ldap", "oidc"])
             ),
             models.UniqueConstraint(
                 name="membership_once",

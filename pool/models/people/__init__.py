@@ -1,0 +1,1 @@
+"""How people come and what directories say of them."""
