@@ -20,6 +20,13 @@ class LeaseKind(StrEnum):
     RESERVED = "reserved"
 
 
+class LeaseChange(StrEnum):
+    """What a request may ask of a lease that is in force."""
+
+    EXTEND = "extend"
+    RESIZE = "resize"
+
+
 L = LeaseState
 
 LEASE = Lifecycle(

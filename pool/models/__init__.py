@@ -2,6 +2,9 @@
 
 from pool.models.accuracy import Accuracy
 from pool.models.alerts import Alert
+from pool.models.approvals.delegations import Delegation
+from pool.models.approvals.notices import Notice, NoticeChoice, NoticeDelivery, NoticeHook
+from pool.models.approvals.policies import ApprovalPolicy
 from pool.models.cards import Card
 from pool.models.dependencies import Dependency
 from pool.models.events import Event
@@ -37,9 +40,11 @@ from pool.models.yielding import CriticalBudget, YieldOrder
 __all__ = [
     "Accuracy",
     "Alert",
+    "ApprovalPolicy",
     "Attempt",
     "Card",
     "ClockShift",
+    "Delegation",
     "Dependency",
     "CriticalBudget",
     "Cutback",
@@ -55,6 +60,10 @@ __all__ = [
     "Membership",
     "Node",
     "NodeWatch",
+    "Notice",
+    "NoticeChoice",
+    "NoticeDelivery",
+    "NoticeHook",
     "Organization",
     "Partition",
     "Placement",

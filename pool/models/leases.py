@@ -13,7 +13,10 @@ from pool.models.tenants import Project
 
 
 class Lease(models.Model):
-    """The right to hold `copies` times `need` in a project until the end of `valid`."""
+    """The right to hold `copies` times `need` in a project until the end of `valid`.
+
+    A recall (`recalled_at`) brings that end forward, with notice and a reason.
+    """
 
     uid = UidField(prefix="ls")
     request = models.OneToOneField(Request, on_delete=models.PROTECT, related_name="lease")
@@ -29,6 +32,8 @@ class Lease(models.Model):
     state_since = models.DateTimeField(auto_now_add=True)
     deadline = models.DateTimeField(null=True, blank=True)
     notices_sent = models.JSONField(default=list)
+    recalled_at = models.DateTimeField(null=True, blank=True)
+    recall_reason = models.CharField(max_length=200, blank=True)
 
     class Meta:
         ordering = ["-pk"]

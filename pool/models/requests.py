@@ -5,7 +5,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
-from pool.lifecycle.leases import LeaseKind
+from pool.lifecycle.leases import LeaseChange, LeaseKind
 from pool.lifecycle.requests import REQUEST, RequestState
 from pool.models.ids import UidField
 from pool.models.partitions import Partition
@@ -19,6 +19,8 @@ class Request(models.Model):
     `weights` are plain named numbers (cost and the like) that a policy may compare with a limit.
     `entitled` is what it takes from entitlement rows while it is pending.
     `revision` grows with every change, so that a decision on an older reading is refused.
+    `alters` is the lease it would lengthen or resize: until the yes that stays as it is.
+    `step_since` is when the step that is due became due; reminders count from it.
     """
 
     uid = UidField(prefix="rq")
@@ -39,6 +41,13 @@ class Request(models.Model):
     entitled = models.JSONField(default=list)
     steps = ArrayField(models.CharField(max_length=20), default=list)
     step = models.PositiveSmallIntegerField(default=0)
+    step_since = models.DateTimeField(null=True, blank=True)
+    reminded = models.PositiveSmallIntegerField(default=0)
+    escalated_at = models.DateTimeField(null=True, blank=True)
+    alters = models.ForeignKey(
+        "pool.Lease", on_delete=models.PROTECT, null=True, blank=True, related_name="changes"
+    )
+    alteration = models.CharField(max_length=8, default="", blank=True)
     state = models.CharField(max_length=12, default=REQUEST.first)
     revision = models.PositiveIntegerField(default=1)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -65,6 +74,11 @@ class Request(models.Model):
             models.CheckConstraint(name="request_has_copies", condition=Q(copies__gt=0)),
             models.CheckConstraint(
                 name="request_lease_kind_known", condition=Q(lease_kind__in=sorted(LeaseKind))
+            ),
+            models.CheckConstraint(
+                name="request_alters_a_lease",
+                condition=Q(alters=None, alteration="")
+                | Q(alters__isnull=False, alteration__in=sorted(LeaseChange)),
             ),
             models.CheckConstraint(
                 name="request_decided_by_another",
