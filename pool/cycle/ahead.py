@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from nodeagent.protocol.vocabulary import Mode
@@ -25,8 +25,8 @@ from pool.scheduling.model import (
 
 NOT_BEGUN = "reservation has not begun"
 
-ELSEWHERE = frozenset({"no_show_s"})
-"""Numbers that the planner does not read."""
+READ = frozenset(one.name for one in fields(Rules))
+"""Numbers that the planner reads; the others are for services and sweeps."""
 
 _AHEAD = """
 SELECT 'window', jsonb_build_object(
@@ -113,7 +113,7 @@ def ahead() -> Ahead:
 def rules_of(stored: Mapping[str, Any]) -> Rules:
     """The planner's rules with the numbers in force."""
     given: Mapping[str, Any] = numbers_in_force(stored)
-    return Rules(**{name: value for name, value in given.items() if name not in ELSEWHERE})
+    return Rules(**{name: value for name, value in given.items() if name in READ})
 
 
 def _window(one: Mapping[str, Any]) -> Window:
