@@ -34,14 +34,14 @@ _OPEN_RULE = "d.met_at IS NULL AND d.broken_at IS NULL"
 IN_TURN = f"""
 SELECT w.id FROM pool_workload w
 WHERE w.state = 'queued' AND w.parent_id IS NULL
-  AND w.waits->>'reason' IS DISTINCT FROM 'impossible'
+  AND w.waits_for <> 'impossible'
   AND NOT EXISTS (
     SELECT 1 FROM pool_dependency d WHERE d.workload_id = w.id AND {_OPEN_RULE})
 UNION ALL
 SELECT c.id FROM pool_workload p CROSS JOIN LATERAL (
     SELECT w.id FROM pool_workload w
     WHERE w.parent_id = p.id AND w.state = 'queued'
-      AND w.waits->>'reason' IS DISTINCT FROM 'impossible'
+      AND w.waits_for <> 'impossible'
       AND NOT EXISTS (
         SELECT 1 FROM pool_dependency d
         WHERE d.workload_id = p.id AND d.each AND {_OPEN_RULE}
@@ -77,8 +77,8 @@ FROM (
         SELECT 1 FROM pool_dependency d WHERE d.workload_id = w.id AND {_OPEN_RULE}))
       AND w.id NOT IN ({IN_TURN})
 ) v
-WHERE w.id = v.id AND w.waits->>'reason' IS DISTINCT FROM v.reason
-  AND w.waits->>'reason' IS DISTINCT FROM 'impossible'
+WHERE w.id = v.id AND w.waits_for <> v.reason
+  AND w.waits_for <> 'impossible'
 """  # noqa: S608 - only constants of this house
 
 

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from nodeagent.protocol.vocabulary import Silence
-from pool.lifecycle.roles import Priority
+from pool.lifecycle.roles import Priority, RankDeath
 from pool.lifecycle.schedules import SCHEDULE, Outcome, ScheduleState
 from pool.models.ids import UidField
 from pool.models.partitions import Partition
@@ -36,9 +36,12 @@ class Schedule(models.Model):
     command = ArrayField(models.TextField(), default=list)
     env = models.JSONField(default=dict)
     files = models.JSONField(default=dict)
+    image = models.CharField(max_length=255, blank=True)
     expected_seconds = models.PositiveIntegerField()
     priority = models.CharField(max_length=12, default=Priority.NORMAL)
     silence = models.CharField(max_length=8, default=Silence.KEEP)
+    on_rank_death = models.CharField(max_length=8, default=RankDeath.FAIL)
+    rendezvous_seconds = models.PositiveIntegerField(default=600)
     runs = models.PositiveSmallIntegerField(default=0)
     comment = models.TextField(max_length=4000, blank=True)
     array_spec = models.TextField(blank=True)
@@ -65,6 +68,9 @@ class Schedule(models.Model):
         constraints = [
             models.CheckConstraint(
                 name="schedule_state_known", condition=Q(state__in=sorted(ScheduleState))
+            ),
+            models.CheckConstraint(
+                name="schedule_rank_death_known", condition=Q(on_rank_death__in=sorted(RankDeath))
             ),
             models.CheckConstraint(
                 name="schedule_overlap_known", condition=Q(overlap__in=sorted(Overlap))

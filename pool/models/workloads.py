@@ -4,7 +4,9 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Q, Value, When
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
 
 from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
 from pool.lifecycle.roles import Priority, RankDeath
@@ -24,13 +26,29 @@ ARRAY_STATES = (
 )
 """States of an array as a whole: its pieces are queued, placed and run."""
 
+CARVING = "carving"
+"""The reason of work whose card is being cut: it is as good as started."""
+
+NO_TURN = "array"
+"""The reason of pieces whose array lets only so many run at a time."""
+
+UNPLACED = 2**30
+"""The place of work that no round has looked at yet: behind all that has one."""
+
+OUT_OF_TURN = UNPLACED + 1
+"""The place of pieces whose turn has not come: behind all that competes."""
+
+_REASON = KeyTextTransform("reason", "waits")
+_POSITION = Cast(KeyTextTransform("position", "waits"), models.IntegerField())
+
 
 class Workload(models.Model):
     """Something a person wants to run. `need` is a Need as a mapping; times in seconds.
 
     `asked_micro` is the least card equivalents that could meet it, in millionths, when submitted.
-    Why it waits stands in `waits` (the plan's own words). `entitlement` names what lets it
-    start: an
+    Why it waits stands in `waits` (the plan's own words); the database itself keeps the word of
+    the reason and the place in the queue beside it, `waits_for` and `place`, so that the queue is
+    read in its order and counted from an index. `entitlement` names what lets it start: an
     allowance, a lease, or nothing yet.
 
     An array is a row with `array_size`; its pieces are rows with `parent` and `array_index`. They
@@ -91,6 +109,20 @@ class Workload(models.Model):
     deadline = models.DateTimeField(null=True, blank=True)
     stop_reason = models.CharField(max_length=16, blank=True)
     waits = models.JSONField(null=True, blank=True)
+    waits_for = models.GeneratedField(
+        expression=Coalesce(_REASON, Value(""), output_field=models.TextField()),
+        output_field=models.TextField(),
+        db_persist=True,
+    )
+    place = models.GeneratedField(
+        expression=Case(
+            When(waits__reason=CARVING, then=Value(0)),
+            When(waits__reason=NO_TURN, then=Value(OUT_OF_TURN)),
+            default=Coalesce(_POSITION, Value(UNPLACED)),
+        ),
+        output_field=models.IntegerField(),
+        db_persist=True,
+    )
     attempts_made = models.PositiveIntegerField(default=0)
     exit_code = models.IntegerField(null=True, blank=True)
     exit_reason = models.CharField(max_length=16, blank=True)
@@ -160,6 +192,19 @@ class Workload(models.Model):
         ]
         indexes = [
             models.Index(fields=["state", "id"], name="workload_by_state"),
+            models.Index(
+                fields=["place", "id"], name="workload_queue", condition=Q(state="queued")
+            ),
+            models.Index(
+                fields=["project", "place", "id"],
+                name="workload_queue_of_project",
+                condition=Q(state="queued"),
+            ),
+            models.Index(
+                fields=["waits_for", "project"],
+                name="workload_queue_reasons",
+                condition=Q(state="queued"),
+            ),
             models.Index(
                 fields=["parent", "state", "array_index"],
                 name="workload_pieces",

@@ -4,26 +4,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Case, Count, IntegerField, Min, Q, QuerySet, TextField, Value, When
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Count, F, Min, Q, QuerySet
+from django.db.models.fields.tuple_lookups import Tuple, TupleGreaterThan
 
 from pool.lifecycle.workloads import WorkloadState
-from pool.models.workloads import Workload
+from pool.models.workloads import OUT_OF_TURN, Workload
 from pool.selectors.memberships import Standing
 from pool.selectors.workloads import workload_list
 
-CARVING = "carving"
-"""The reason of work whose card is being cut: it is as good as started."""
-
-ARRAY = "array"
-"""The reason of pieces whose array lets only so many run at a time."""
-
 NEW = "new"
 """What is asked for to see the work that no round has looked at yet."""
-
-UNPLACED = 2**30
-"""The place of work that no round has looked at yet: behind all others."""
 
 Cursor = tuple[int, int]
 """Place in the queue and key of the last row seen."""
@@ -68,10 +58,8 @@ def queue_narrow(
     if partition:
         inside = Workload.objects.filter(partitions__slug=partition, state=WorkloadState.QUEUED)
         wanted &= Q(pk__in=inside.values("pk"))
-    if reason == NEW:
-        wanted &= Q(waits=None)
-    elif reason:
-        wanted &= Q(waits__reason=reason)
+    if reason:
+        wanted &= Q(waits_for="" if reason == NEW else reason)
     return wanted
 
 
@@ -87,8 +75,9 @@ def queue_part(
     """The next `size` places in order; two queries. With `others`, unseen work is counted too.
 
     Without `pieces` those of arrays whose turn has not come are left out: they compete with nobody.
+    Read along an index from the cursor on: what stands before and behind costs nothing.
     """
-    rows = _queued() if pieces else _queued().exclude(waits__reason=ARRAY)
+    rows = _queued() if pieces else _queued().filter(place__lt=OUT_OF_TURN)
     places = _places(rows if others else rows.filter(wanted), after, size + 1)
     shown = [pk for _place, pk in places[:size]]
     seen = workload_list(standing=standing).filter(wanted, pk__in=shown).in_bulk()
@@ -98,8 +87,7 @@ def queue_part(
 
 def queue_reasons(*, wanted: Q) -> list[tuple[str, int]]:
     """How many of the wanted wait for each reason, most first; "" is not looked at yet."""
-    reason = Coalesce(KeyTextTransform("reason", "waits"), Value(""), output_field=TextField())
-    rows = _queued().filter(wanted).annotate(reason=reason).order_by().values_list("reason")
+    rows = _queued().filter(wanted).order_by().values_list("waits_for")
     return sorted(rows.annotate(n=Count("pk")), key=lambda one: (-one[1], one[0]))
 
 
@@ -119,14 +107,8 @@ def _queued() -> QuerySet[Workload]:
 
 
 def _places(rows: QuerySet[Workload], after: Cursor, most: int) -> list[Cursor]:
-    said = Cast(KeyTextTransform("position", "waits"), IntegerField())
-    place = Case(
-        When(waits__reason=CARVING, then=Value(0)),
-        default=Coalesce(said, Value(UNPLACED)),
-        output_field=IntegerField(),
-    )
-    behind = Q(place__gt=after[0]) | Q(place=after[0], pk__gt=after[1])
-    told = rows.annotate(place=place).filter(behind).order_by("place", "pk")
+    behind = TupleGreaterThan(Tuple(F("place"), F("pk")), after)
+    told = rows.filter(behind).order_by("place", "pk")
     return list(told.values_list("place", "pk")[:most])
 
 

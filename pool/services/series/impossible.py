@@ -28,7 +28,7 @@ def impossible_told(*, workloads: Sequence[Workload], why: str, actor: Actor) ->
     words = impossible_words(why=why, since=now())
     count = 0
     for one in workloads:
-        fresh = _queued(one).exclude(waits__reason="impossible").update(waits=words)
+        fresh = _queued(one).exclude(waits_for="impossible").update(waits=words)
         if not fresh:
             continue
         count += fresh
@@ -43,7 +43,7 @@ def impossible_no_more(*, workloads: Sequence[Workload]) -> int:
     """Something can hold them again: they wait as before."""
     count = 0
     for one in workloads:
-        count += _queued(one).filter(waits__reason="impossible").update(waits=None)
+        count += _queued(one).filter(waits_for="impossible").update(waits=None)
         Workload.objects.filter(pk=one.pk).update(waits=None)
     round_wanted()
     return count

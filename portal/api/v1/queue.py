@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from pool.cycle.dryrun import Trial, dry_run
-from pool.models import Workload
+from pool.models.workloads import CARVING, Workload
 from pool.scheduling.model import Policy, Reason
 from pool.selectors.partitions import partition_list
-from pool.selectors.queue import CARVING, NEW, Cursor, Turn, queue_narrow, queue_part
+from pool.selectors.queue import NEW, Cursor, Turn, queue_narrow, queue_part
 from pool.selectors.rounds import team_waits
 from pool.selectors.workloads import workload_list
 from pool.services.queueing.steer import wait_target_set

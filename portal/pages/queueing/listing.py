@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpResponse
 
+from pool.models.workloads import OUT_OF_TURN
 from pool.selectors.partitions import partition_list
 from pool.selectors.queue import (
     NEW,
@@ -112,6 +113,6 @@ def _links(request: HtmxRequest, part: Part) -> dict[str, str]:
 def _cursor(text: str) -> Cursor:
     """The place named in the address; the start for anything that is none."""
     place, _dot, key = text.partition(".")
-    if text.isascii() and place.isdigit() and key.isdigit() and max(map(len, (place, key))) < 10:
-        return int(place), int(key)
+    if text.isascii() and place.isdigit() and key.isdigit() and len(key) < 19:
+        return (int(place[:11]), int(key)) if int(place[:11]) <= OUT_OF_TURN else START
     return START

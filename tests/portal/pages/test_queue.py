@@ -100,6 +100,15 @@ def test_a_long_queue_comes_stretch_by_stretch_and_loses_nothing(visit, world, q
         assert len(turns(member, f"?after={odd}")) == 60, odd
 
 
+def test_new_work_behind_a_long_queue_comes_stretch_by_stretch_too(visit, world, queue):
+    for number in range(64):
+        queue(world.own, f"n{number:02}", None)
+    member = visit("member")
+    first = member.part("/queue/").context
+    assert [one["work"].name for one in first["turns"]] == [f"n{n:02}" for n in range(60)]
+    assert turns(member, first["further"]) == ["n60", "n61", "n62", "n63"]
+
+
 def test_an_empty_queue_says_so(visit, queue):
     assert "Nothing waits" in visit("member").open("/queue/").content.decode()
     assert "Nothing of this waits" in visit("member").open("/queue/?whose=mine").content.decode()
