@@ -7,6 +7,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from pool.clock import now
+from pool.cycle.committed import committed
 from pool.cycle.round import only_one
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
@@ -25,7 +26,7 @@ from pool.models.requests import Request
 from pool.models.reservations import Reservation
 from pool.models.slices import Slice
 from pool.models.workloads import Workload
-from pool.rules import invariants
+from pool.rules import commitments, invariants
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.levels import level_tenant
 
@@ -66,7 +67,7 @@ def breaches_now() -> list[str]:
         if outermost:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        return invariants.breaches(_books())
+        return [*invariants.breaches(_books()), *commitments.breaches(committed())]
 
 
 def _books() -> invariants.Books:
