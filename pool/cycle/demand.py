@@ -271,22 +271,30 @@ def limits() -> Limits:
     limit is the tenant's guarantee; what stands on it is judged from what runs. A row of one kind
     of card stops no work that may run on another; it is judged when a placement is opened.
     """
-    rows = list(QuotaRow.objects.exclude(unit__in=[QuotaUnit.CARD_SECONDS, QuotaUnit.CARDS_EACH]))
+    found = QuotaRow.objects.exclude(unit=QuotaUnit.CARDS_EACH).select_related("period")
+    rows = list(found)
     full = (
         row
         for row in rows
         if row.unit not in UNITS
         and row.kind != BookKind.ENTITLEMENT
         and not row.card_model
-        and row.held >= row.limit_value
+        and _taken(row) >= row.limit_value
     )
     return Limits(
         rows=tuple(_quota(row) for row in rows if row.unit in UNITS),
         spent=tuple(
-            Spent(_tenant(row), row.partition_id, QuotaUnit(row.unit), row.limit_value, row.held)
+            Spent(_tenant(row), row.partition_id, QuotaUnit(row.unit), row.limit_value, _taken(row))
             for row in full
         ),
     )
+
+
+def _taken(row: QuotaRow) -> int:
+    """What is held of it; of card-hours, what the month has used and what runs has yet to."""
+    if row.unit != QuotaUnit.CARD_SECONDS:
+        return row.held
+    return row.period.used + row.period.promised if hasattr(row, "period") else 0
 
 
 def _tenant(row: QuotaRow) -> str:

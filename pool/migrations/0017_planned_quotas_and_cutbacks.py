@@ -9,212 +9,412 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pool', '0016_accuracy_of_durations'),
+        ("pool", "0016_accuracy_of_durations"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Cutback',
+            name="Cutback",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='cb', unique=True)),
-                ('used_milli', models.PositiveIntegerField()),
-                ('copies', models.PositiveIntegerField()),
-                ('keeps', models.PositiveIntegerField()),
-                ('due_at', models.DateTimeField()),
-                ('state', models.CharField(default=pool.lifecycle.targets.CutbackState['NOTICED'], max_length=12)),
-                ('state_since', models.DateTimeField(auto_now_add=True)),
-                ('state_reason', models.CharField(blank=True, max_length=200)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="cb", unique=True
+                    ),
+                ),
+                ("used_milli", models.PositiveIntegerField()),
+                ("copies", models.PositiveIntegerField()),
+                ("keeps", models.PositiveIntegerField()),
+                ("due_at", models.DateTimeField()),
+                (
+                    "state",
+                    models.CharField(
+                        default=pool.lifecycle.targets.CutbackState["NOTICED"], max_length=12
+                    ),
+                ),
+                ("state_since", models.DateTimeField(auto_now_add=True)),
+                ("state_reason", models.CharField(blank=True, max_length=200)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='PlannedQuota',
+            name="PlannedQuota",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='qp', unique=True)),
-                ('card_model', models.CharField(blank=True, default='', max_length=80)),
-                ('unit', models.CharField(max_length=16)),
-                ('kind', models.CharField(max_length=12)),
-                ('does', models.CharField(max_length=8)),
-                ('amount', models.BigIntegerField()),
-                ('starts_at', models.DateTimeField()),
-                ('ends_at', models.DateTimeField(blank=True, null=True)),
-                ('state', models.CharField(default=pool.lifecycle.targets.PlannedQuotaState['AHEAD'], max_length=12)),
-                ('state_since', models.DateTimeField(auto_now_add=True)),
-                ('state_reason', models.CharField(blank=True, max_length=200)),
-                ('reason', models.CharField(max_length=200)),
-                ('actor_label', models.CharField(max_length=160)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="qp", unique=True
+                    ),
+                ),
+                ("card_model", models.CharField(blank=True, default="", max_length=80)),
+                ("unit", models.CharField(max_length=16)),
+                ("kind", models.CharField(max_length=12)),
+                ("does", models.CharField(max_length=8)),
+                ("amount", models.BigIntegerField()),
+                ("starts_at", models.DateTimeField()),
+                ("ends_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "state",
+                    models.CharField(
+                        default=pool.lifecycle.targets.PlannedQuotaState["AHEAD"], max_length=12
+                    ),
+                ),
+                ("state_since", models.DateTimeField(auto_now_add=True)),
+                ("state_reason", models.CharField(blank=True, max_length=200)),
+                ("reason", models.CharField(max_length=200)),
+                ("actor_label", models.CharField(max_length=160)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='QuotaDrift',
+            name="QuotaDrift",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('held', models.BigIntegerField()),
-                ('counted', models.BigIntegerField()),
-                ('seen_at', models.DateTimeField()),
-                ('repaired_at', models.DateTimeField(blank=True, null=True)),
-                ('repaired_by', models.CharField(blank=True, max_length=160)),
-                ('passed_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("held", models.BigIntegerField()),
+                ("counted", models.BigIntegerField()),
+                ("seen_at", models.DateTimeField()),
+                ("repaired_at", models.DateTimeField(blank=True, null=True)),
+                ("repaired_by", models.CharField(blank=True, max_length=160)),
+                ("passed_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='QuotaPeriod',
+            name="QuotaPeriod",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('since', models.DateTimeField()),
-                ('used', models.BigIntegerField(default=0)),
-                ('promised', models.BigIntegerField(default=0)),
-                ('counted_at', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("since", models.DateTimeField()),
+                ("used", models.BigIntegerField(default=0)),
+                ("promised", models.BigIntegerField(default=0)),
+                ("counted_at", models.DateTimeField()),
             ],
         ),
         migrations.RemoveConstraint(
-            model_name='quota',
-            name='quota_unit_known',
+            model_name="quota",
+            name="quota_unit_known",
         ),
         migrations.AddField(
-            model_name='quota',
-            name='granted',
+            model_name="quota",
+            name="granted",
             field=models.BigIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='quota',
-            name='lend_limit',
+            model_name="quota",
+            name="lend_limit",
             field=models.BigIntegerField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='template',
-            name='projects',
-            field=models.ManyToManyField(blank=True, related_name='templates', to='pool.project'),
+            model_name="template",
+            name="projects",
+            field=models.ManyToManyField(blank=True, related_name="templates", to="pool.project"),
         ),
         migrations.AddField(
-            model_name='templateversion',
-            name='actor_label',
+            model_name="templateversion",
+            name="actor_label",
             field=models.CharField(blank=True, max_length=160),
         ),
         migrations.AddField(
-            model_name='templateversion',
-            name='note',
+            model_name="templateversion",
+            name="note",
             field=models.CharField(blank=True, max_length=200),
         ),
         migrations.AddConstraint(
-            model_name='quota',
-            constraint=models.CheckConstraint(condition=models.Q(('granted__gte', 0), ('granted__lte', models.F('limit_value'))), name='quota_grants_within_limit'),
+            model_name="quota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("granted__gte", 0), ("granted__lte", models.F("limit_value"))),
+                name="quota_grants_within_limit",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quota',
-            constraint=models.CheckConstraint(condition=models.Q(('lend_limit', None), models.Q(('kind', 'entitlement'), ('lend_limit__gte', 0)), _connector='OR'), name='quota_lends_what_is_guaranteed'),
+            model_name="quota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("lend_limit", None),
+                    models.Q(("kind", "entitlement"), ("lend_limit__gte", 0)),
+                    _connector="OR",
+                ),
+                name="quota_lends_what_is_guaranteed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quota',
-            constraint=models.CheckConstraint(condition=models.Q(('unit__in', [pool.lifecycle.roles.QuotaUnit['CARD_SECONDS'], pool.lifecycle.roles.QuotaUnit['CARDS_EACH'], pool.lifecycle.roles.QuotaUnit['CARDS_MICRO'], pool.lifecycle.roles.QuotaUnit['COMPUTE_MILLI'], pool.lifecycle.roles.QuotaUnit['CPU_MILLI'], pool.lifecycle.roles.QuotaUnit['DISK_MIB'], pool.lifecycle.roles.QuotaUnit['MEMORY_MIB'], pool.lifecycle.roles.QuotaUnit['RAM_MIB'], pool.lifecycle.roles.QuotaUnit['WORKLOADS']])), name='quota_unit_known'),
+            model_name="quota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "unit__in",
+                        [
+                            pool.lifecycle.roles.QuotaUnit["CARD_SECONDS"],
+                            pool.lifecycle.roles.QuotaUnit["CARDS_EACH"],
+                            pool.lifecycle.roles.QuotaUnit["CARDS_MICRO"],
+                            pool.lifecycle.roles.QuotaUnit["COMPUTE_MILLI"],
+                            pool.lifecycle.roles.QuotaUnit["CPU_MILLI"],
+                            pool.lifecycle.roles.QuotaUnit["DISK_MIB"],
+                            pool.lifecycle.roles.QuotaUnit["MEMORY_MIB"],
+                            pool.lifecycle.roles.QuotaUnit["RAM_MIB"],
+                            pool.lifecycle.roles.QuotaUnit["WORKLOADS"],
+                        ],
+                    )
+                ),
+                name="quota_unit_known",
+            ),
         ),
         migrations.AddField(
-            model_name='cutback',
-            name='lease',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cutbacks', to='pool.lease'),
+            model_name="cutback",
+            name="lease",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="cutbacks",
+                to="pool.lease",
+            ),
         ),
         migrations.AddField(
-            model_name='plannedquota',
-            name='organization',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pool.organization'),
+            model_name="plannedquota",
+            name="organization",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="pool.organization",
+            ),
         ),
         migrations.AddField(
-            model_name='plannedquota',
-            name='partition',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pool.partition'),
+            model_name="plannedquota",
+            name="partition",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT, related_name="+", to="pool.partition"
+            ),
         ),
         migrations.AddField(
-            model_name='plannedquota',
-            name='project',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pool.project'),
+            model_name="plannedquota",
+            name="project",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="pool.project",
+            ),
         ),
         migrations.AddField(
-            model_name='plannedquota',
-            name='user',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="plannedquota",
+            name="user",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='quotadrift',
-            name='quota',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='drifts', to='pool.quota'),
+            model_name="quotadrift",
+            name="quota",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE, related_name="drifts", to="pool.quota"
+            ),
         ),
         migrations.AddField(
-            model_name='quotaperiod',
-            name='quota',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='period', to='pool.quota'),
+            model_name="quotaperiod",
+            name="quota",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.CASCADE, related_name="period", to="pool.quota"
+            ),
         ),
         migrations.AddIndex(
-            model_name='cutback',
-            index=models.Index(condition=models.Q(('state', 'noticed')), fields=['due_at'], name='cutback_due'),
+            model_name="cutback",
+            index=models.Index(
+                condition=models.Q(("state", "noticed")), fields=["due_at"], name="cutback_due"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cutback',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [pool.lifecycle.targets.CutbackState['CUT'], pool.lifecycle.targets.CutbackState['NOTICED'], pool.lifecycle.targets.CutbackState['WITHDRAWN']])), name='cutback_state_known'),
+            model_name="cutback",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            pool.lifecycle.targets.CutbackState["CUT"],
+                            pool.lifecycle.targets.CutbackState["NOTICED"],
+                            pool.lifecycle.targets.CutbackState["WITHDRAWN"],
+                        ],
+                    )
+                ),
+                name="cutback_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cutback',
-            constraint=models.CheckConstraint(condition=models.Q(('keeps__lt', models.F('copies'))), name='cutback_keeps_less'),
+            model_name="cutback",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("keeps__lt", models.F("copies"))), name="cutback_keeps_less"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='cutback',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'noticed')), fields=('lease',), name='cutback_one_open'),
+            model_name="cutback",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "noticed")), fields=("lease",), name="cutback_one_open"
+            ),
         ),
         migrations.AddIndex(
-            model_name='plannedquota',
-            index=models.Index(condition=models.Q(('state', 'ahead')), fields=['starts_at'], name='planned_quota_due'),
+            model_name="plannedquota",
+            index=models.Index(
+                condition=models.Q(("state", "ahead")),
+                fields=["starts_at"],
+                name="planned_quota_due",
+            ),
         ),
         migrations.AddIndex(
-            model_name='plannedquota',
-            index=models.Index(condition=models.Q(('state', 'in_force')), fields=['ends_at'], name='planned_quota_ends'),
+            model_name="plannedquota",
+            index=models.Index(
+                condition=models.Q(("state", "in_force")),
+                fields=["ends_at"],
+                name="planned_quota_ends",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedquota',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [pool.lifecycle.targets.PlannedQuotaState['AHEAD'], pool.lifecycle.targets.PlannedQuotaState['CANCELLED'], pool.lifecycle.targets.PlannedQuotaState['DONE'], pool.lifecycle.targets.PlannedQuotaState['IN_FORCE']])), name='planned_quota_state_known'),
+            model_name="plannedquota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            pool.lifecycle.targets.PlannedQuotaState["AHEAD"],
+                            pool.lifecycle.targets.PlannedQuotaState["CANCELLED"],
+                            pool.lifecycle.targets.PlannedQuotaState["DONE"],
+                            pool.lifecycle.targets.PlannedQuotaState["IN_FORCE"],
+                        ],
+                    )
+                ),
+                name="planned_quota_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedquota',
-            constraint=models.CheckConstraint(condition=models.Q(('does__in', [pool.lifecycle.targets.PlannedQuotaKind['GRANT'], pool.lifecycle.targets.PlannedQuotaKind['SET']])), name='planned_quota_does_known'),
+            model_name="plannedquota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "does__in",
+                        [
+                            pool.lifecycle.targets.PlannedQuotaKind["GRANT"],
+                            pool.lifecycle.targets.PlannedQuotaKind["SET"],
+                        ],
+                    )
+                ),
+                name="planned_quota_does_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedquota',
-            constraint=models.CheckConstraint(condition=models.Q(('unit__in', [pool.lifecycle.roles.QuotaUnit['CARD_SECONDS'], pool.lifecycle.roles.QuotaUnit['CARDS_EACH'], pool.lifecycle.roles.QuotaUnit['CARDS_MICRO'], pool.lifecycle.roles.QuotaUnit['COMPUTE_MILLI'], pool.lifecycle.roles.QuotaUnit['CPU_MILLI'], pool.lifecycle.roles.QuotaUnit['DISK_MIB'], pool.lifecycle.roles.QuotaUnit['MEMORY_MIB'], pool.lifecycle.roles.QuotaUnit['RAM_MIB'], pool.lifecycle.roles.QuotaUnit['WORKLOADS']])), name='planned_quota_unit_known'),
+            model_name="plannedquota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "unit__in",
+                        [
+                            pool.lifecycle.roles.QuotaUnit["CARD_SECONDS"],
+                            pool.lifecycle.roles.QuotaUnit["CARDS_EACH"],
+                            pool.lifecycle.roles.QuotaUnit["CARDS_MICRO"],
+                            pool.lifecycle.roles.QuotaUnit["COMPUTE_MILLI"],
+                            pool.lifecycle.roles.QuotaUnit["CPU_MILLI"],
+                            pool.lifecycle.roles.QuotaUnit["DISK_MIB"],
+                            pool.lifecycle.roles.QuotaUnit["MEMORY_MIB"],
+                            pool.lifecycle.roles.QuotaUnit["RAM_MIB"],
+                            pool.lifecycle.roles.QuotaUnit["WORKLOADS"],
+                        ],
+                    )
+                ),
+                name="planned_quota_unit_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedquota',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [pool.lifecycle.roles.QuotaKind['ALLOWANCE'], pool.lifecycle.roles.QuotaKind['ENTITLEMENT'], pool.lifecycle.roles.QuotaKind['LIMIT']])), name='planned_quota_kind_known'),
+            model_name="plannedquota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "kind__in",
+                        [
+                            pool.lifecycle.roles.QuotaKind["ALLOWANCE"],
+                            pool.lifecycle.roles.QuotaKind["ENTITLEMENT"],
+                            pool.lifecycle.roles.QuotaKind["LIMIT"],
+                        ],
+                    )
+                ),
+                name="planned_quota_kind_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedquota',
-            constraint=models.CheckConstraint(condition=models.Q(('amount__gte', 0)), name='planned_quota_not_negative'),
+            model_name="plannedquota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("amount__gte", 0)), name="planned_quota_not_negative"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedquota',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('does', 'set'), ('ends_at', None)), models.Q(('amount__gt', 0), ('does', 'grant'), ('ends_at__gt', models.F('starts_at'))), _connector='OR'), name='planned_quota_grants_end'),
+            model_name="plannedquota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("does", "set"), ("ends_at", None)),
+                    models.Q(
+                        ("amount__gt", 0), ("does", "grant"), ("ends_at__gt", models.F("starts_at"))
+                    ),
+                    _connector="OR",
+                ),
+                name="planned_quota_grants_end",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='plannedquota',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('organization__isnull', False), ('project', None), ('user', None)), models.Q(('organization', None), ('project__isnull', False)), _connector='OR'), name='planned_quota_has_one_tenant'),
+            model_name="plannedquota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("organization__isnull", False), ("project", None), ("user", None)),
+                    models.Q(("organization", None), ("project__isnull", False)),
+                    _connector="OR",
+                ),
+                name="planned_quota_has_one_tenant",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quotadrift',
-            constraint=models.UniqueConstraint(condition=models.Q(('passed_at', None), ('repaired_at', None)), fields=('quota',), name='quota_drift_one_open'),
+            model_name="quotadrift",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("passed_at", None), ("repaired_at", None)),
+                fields=("quota",),
+                name="quota_drift_one_open",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='quotaperiod',
-            constraint=models.CheckConstraint(condition=models.Q(('promised__gte', 0), ('used__gte', 0)), name='quota_period_not_negative'),
+            model_name="quotaperiod",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("promised__gte", 0), ("used__gte", 0)),
+                name="quota_period_not_negative",
+            ),
         ),
     ]

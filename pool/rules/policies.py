@@ -39,11 +39,16 @@ NUMBERS: dict[str, Number] = {
     "unknown_duration_s": Number(default=DAY, least=60, most=30 * DAY, unit="s"),
     "placements_per_round": Number(default=200, least=1, most=1000),
     "preempt_share_milli": Number(default=200, least=0, most=1000, unit="milli"),
+    "headroom_milli": Number(default=5, least=0, most=200, unit="milli"),
     "notice_s": Number(default=60, least=0, most=3600, unit="s"),
     "inference_notice_s": Number(default=300, least=0, most=3600, unit="s"),
     "overrun_s": Number(default=300, least=0, most=DAY, unit="s"),
     "checkpoint_every_s": Number(default=1800, least=60, most=DAY, unit="s"),
     "no_show_s": Number(default=1800, least=60, most=7 * DAY, unit="s"),
+    "cut_back": Number(default=True),
+    "cut_back_share_milli": Number(default=200, least=0, most=1000, unit="milli"),
+    "cut_back_over_s": Number(default=14 * DAY, least=DAY, most=90 * DAY, unit="s"),
+    "cut_back_notice_s": Number(default=3 * DAY, least=3600, most=30 * DAY, unit="s"),
 }
 """In the order in which people read them. Seconds, GB as sold, thousandths."""
 

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from pool.errors import QuotaExceeded
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.models.quotas import Quota
+from pool.services.quotatree.periods import month_taken
 
 Asked = Mapping[tuple[str, str], int]
 """(card label or empty for host units, unit) to how much."""
@@ -45,18 +46,16 @@ def level_rows(
 ) -> list[Quota]:
     """The rows that bind this tenant there, locked: organization, project, member; by id in each.
 
-    Rows of card-seconds are not levels: they are judged by period, not by what is held now.
+    Of rows of card-hours nothing is held: they are judged by what their month has used.
     """
     mine = Q(organization_id=organization_id) | Q(project_id=project_id, user_id=None)
     if owner_id is not None:
         mine |= Q(project_id=project_id, user_id=owner_id)
     rows = Quota.objects.filter(mine, partition_id=partition_id, kind__in=list(kinds))
     return list(
-        rows.exclude(unit=QuotaUnit.CARD_SECONDS)
-        .order_by(
+        rows.order_by(
             F("organization_id").asc(nulls_last=True), F("user_id").asc(nulls_first=True), "pk"
-        )
-        .select_for_update(of=("self",))
+        ).select_for_update(of=("self",))
     )
 
 
@@ -68,22 +67,41 @@ def level_take(*, rows: Iterable[Quota], asked: Asked) -> list[Taken]:
     """
     taken: list[Taken] = []
     for row in rows:
-        counts = QuotaUnit.CARDS_MICRO if row.unit == QuotaUnit.CARDS_EACH else row.unit
-        amount = asked.get((row.card_model, counts), 0)
+        amount = asked.get((row.card_model, _COUNTS.get(row.unit, row.unit)), 0)
         if amount <= 0:
             continue
-        if row.held + amount > row.limit_value:
-            raise QuotaExceeded(
-                tenant=level_tenant(row),
-                unit=row.unit,
-                limit=row.limit_value,
-                held=row.held,
-                asked=amount,
-            )
-        if row.unit != QuotaUnit.CARDS_EACH:
+        if row.unit == QuotaUnit.CARD_SECONDS:
+            _month_has_room(row)
+        elif row.held + amount > row.limit_value:
+            raise _passed(row, row.held, amount)
+        elif row.unit != QuotaUnit.CARDS_EACH:
             taken.append({"quota": row.pk, "amount": amount})
     _shift(taken, 1)
     return taken
+
+
+_COUNTS: Mapping[str, str] = {
+    QuotaUnit.CARDS_EACH: QuotaUnit.CARDS_MICRO,
+    QuotaUnit.CARD_SECONDS: QuotaUnit.CARDS_MICRO,
+}
+"""Rows that are judged by the cards that are asked for, though nothing is held of them."""
+
+
+def _month_has_room(row: Quota) -> None:
+    """Work starts until the month is used up; the row's lock lets one start be counted at a time.
+
+    Raises:
+        QuotaExceeded: nothing of the month is left.
+    """
+    taken = month_taken(row)
+    if taken >= row.limit_value:
+        raise _passed(row, taken, 1)
+
+
+def _passed(row: Quota, held: int, asked: int) -> QuotaExceeded:
+    return QuotaExceeded(
+        tenant=level_tenant(row), unit=row.unit, limit=row.limit_value, held=held, asked=asked
+    )
 
 
 def level_named(*, rows: Iterable[Quota], asked: Asked) -> None:

@@ -1,58 +1,69 @@
-"""Limits, allowances and entitlements: set; what is held already is counted from the start."""
+"""Limits, allowances and entitlements: set, one or many together; what is held counts at once."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q
+from django.db.models import F
 from django.utils.translation import gettext
 
-from pool.errors import Invalid
+from pool.errors import Invalid, Stale
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
-from pool.lifecycle.leases import LeaseState
-from pool.lifecycle.placements import PlacementState
-from pool.lifecycle.requests import RequestState
-from pool.lifecycle.reservations import ReservationState
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.locks import ROUND
-from pool.models.cards import Card
-from pool.models.leases import Lease
+from pool.models.ids import new_uid
 from pool.models.partitions import Partition
-from pool.models.placements import Hold, Placement
 from pool.models.quotas import Quota
-from pool.models.requests import Request
-from pool.models.reservations import Reservation
 from pool.models.tenants import Organization, Project
 from pool.models.users import User
-from pool.rules.needs import from_mapping
 from pool.rules.quotas import ceiling_of, over_by
-from pool.selectors.offers import asked_where, options_for
-from pool.services.calendar.kept import kept_amount
 from pool.services.entitlements import entitlements_one_at_a_time
-from pool.services.levels import Taken, level_counts
-from pool.services.moves import locked
+from pool.services.quotatree.counting import OF_CARDS, held_already
 from pool.wake import round_wanted
 
 MOST = 2**53
-OF_CARDS = frozenset(
-    {
-        *(QuotaUnit.CARDS_MICRO, QuotaUnit.MEMORY_MIB, QuotaUnit.COMPUTE_MILLI),
-        *(QuotaUnit.CARD_SECONDS, QuotaUnit.CARDS_EACH),
-    }
-)
-"""Units that may be bounded per kind of card; without one the row counts all cards alike."""
-
-_HELD = {
-    QuotaUnit.CARDS_MICRO: "equivalents_micro",
-    QuotaUnit.MEMORY_MIB: "memory_mib",
-    QuotaUnit.COMPUTE_MILLI: "compute_milli",
-    QuotaUnit.CPU_MILLI: "cpu_milli",
-    QuotaUnit.RAM_MIB: "ram_mib",
-    QuotaUnit.DISK_MIB: "disk_mib",
-}
+ANY = -1
+"""Whatever stands there now; the usual expectation."""
 
 
-@transaction.atomic
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaLine:
+    """What one row is to be. `limit` None takes the row away: nothing binds there any more.
+
+    `lend` is how much of a guarantee may be lent, None for all of it. `expected` is the limit that
+    the person read (None: there was no row); `ANY` where nobody read any.
+    """
+
+    tenant: Organization | Project
+    partition: Partition
+    unit: str
+    limit: int | None
+    kind: str = QuotaKind.LIMIT
+    card_model: str = ""
+    user: User | None = None
+    lend: int | None = ANY
+    expected: int | None = ANY
+
+    @property
+    def project(self) -> Project | None:
+        return self.tenant if isinstance(self.tenant, Project) else None
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The columns that name the row."""
+        return {
+            "organization": self.tenant if self.project is None else None,
+            "project": self.project,
+            "user": self.user,
+            "partition": self.partition,
+            "card_model": self.card_model,
+            "unit": self.unit,
+            "kind": self.kind,
+        }
+
+
 def quota_set(
     *,
     tenant: Organization | Project,
@@ -67,191 +78,167 @@ def quota_set(
 ) -> Quota:
     """Set one row's limit, in the unit's own numbers; `user` narrows it to one member.
 
-    Nothing that runs is stopped by a smaller limit: the ceiling covers what is held, and comes
-    down with every release. A row made while work runs counts that work. The same limit again
-    changes nothing.
+    As `quotas_set` does it for many.
 
     Raises:
         Invalid: an unknown unit or kind, a limit out of range, a card model for a host unit.
     """
-    _check(tenant, unit, kind, limit, card_model, user)
-    project = tenant if isinstance(tenant, Project) else None
-    place = {
-        "organization": tenant if project is None else None,
-        "project": project,
-        "user": user,
-        "partition": partition,
-        "card_model": card_model,
-        "unit": unit,
-        "kind": kind,
-    }
-    if not Quota.objects.filter(**place).exists():
-        _takers_wait(tenant, kind)
-    row, made = Quota.objects.get_or_create(
-        **place, defaults={"limit_value": limit, "ceiling": limit}
-    )
-    row = locked(Quota.objects.filter(pk=row.pk))[0]
-    before = None if made else row.limit_value
-    if made:
-        row.held = _held_already(row)
-    elif before == limit:
-        return row
-    row.limit_value, row.ceiling = limit, ceiling_of(limit, row.held)
-    row.save(update_fields=["limit_value", "ceiling", "held", "changed_at"])
-    record(
-        EventKind.QUOTA_CHANGED,
-        row,
-        actor=actor,
-        project=project,
-        of=kind,
+    line = QuotaLine(
+        tenant=tenant,
+        partition=partition,
         unit=unit,
+        limit=limit,
+        kind=kind,
         card_model=card_model,
-        partition=partition.uid,
-        before=before,
-        after=limit,
-        held=row.held,
-        over_by=over_by(limit, row.held),
-        reason=reason[:200],
+        user=user,
     )
-    round_wanted()
-    return row
+    quotas_set(lines=[line], actor=actor, reason=reason)
+    return Quota.objects.get(**line.place)
 
 
-def _check(
-    tenant: Organization | Project,
-    unit: str,
-    kind: str,
-    limit: int,
-    card_model: str,
-    user: User | None,
-) -> None:
+@transaction.atomic
+def quotas_set(
+    *, lines: Sequence[QuotaLine], actor: Actor, reason: str = "", change: str = ""
+) -> list[Quota]:
+    """Set many rows together, all or none; the rows that really changed.
+
+    Nothing that runs is stopped by a smaller limit: the ceiling covers what is held, and comes
+    down with every release. A row made while work runs counts that work. The same limit again
+    changes nothing. What a grant adds for a time stays on top of the limit that is set.
+
+    Raises:
+        Invalid: an unknown unit or kind, a limit out of range, a card model for a host unit.
+        Stale: a row is no longer what the person read.
+    """
+    for line in lines:
+        quota_line_check(line)
+    _takers_wait(lines)
+    made = _made(lines)
+    changed = []
+    named = change or new_uid("qx")
+    for line, row in _locked(lines):
+        before = None if row is None or row.pk in made else row.limit_value - row.granted
+        if line.expected not in (ANY, before):
+            raise Stale
+        if row is not None and _changed(line, row, before):
+            told = _told(line, row, before) | {"reason": reason[:200], "change": named}
+            record(EventKind.QUOTA_CHANGED, row, actor=actor, project=line.project, **told)
+            changed.append(row)
+    if changed:
+        round_wanted()
+    return changed
+
+
+def _made(lines: Iterable[QuotaLine]) -> set[int]:
+    """The keys of the rows that were not there yet; those to be taken away are not made."""
+    made = set()
+    for line in lines:
+        if line.limit is None:
+            continue
+        row, new = Quota.objects.get_or_create(
+            **line.place, defaults={"limit_value": line.limit, "ceiling": line.limit}
+        )
+        if new:
+            made.add(row.pk)
+    return made
+
+
+def _locked(lines: Sequence[QuotaLine]) -> list[tuple[QuotaLine, Quota | None]]:
+    """Each line with its row, locked: organizations, projects, members; by id in each."""
+    found = [(line, Quota.objects.filter(**line.place).first()) for line in lines]
+    keys = [row.pk for _, row in found if row is not None]
+    order = (F("organization_id").asc(nulls_last=True), F("user_id").asc(nulls_first=True), "pk")
+    rows = Quota.objects.filter(pk__in=keys).order_by(*order).select_for_update(of=("self",))
+    held = {row.pk: row for row in rows}
+    return [(line, held.get(row.pk) if row is not None else None) for line, row in found]
+
+
+def _changed(line: QuotaLine, row: Quota, before: int | None) -> bool:
+    """Write the line into its locked row; whether that changed anything."""
+    if line.limit is None:
+        Quota.objects.filter(pk=row.pk).delete()
+        return True
+    lend = row.lend_limit if line.lend == ANY else line.lend
+    if before is None:
+        row.held = held_already(row)
+    elif before == line.limit and lend == row.lend_limit:
+        return False
+    row.limit_value = line.limit + row.granted
+    row.lend_limit = lend
+    row.ceiling = ceiling_of(row.limit_value, row.held)
+    row.save(update_fields=["limit_value", "lend_limit", "ceiling", "held", "changed_at"])
+    return True
+
+
+def _told(line: QuotaLine, row: Quota, before: int | None) -> dict[str, Any]:
+    return {
+        "of": line.kind,
+        "unit": line.unit,
+        "card_model": line.card_model,
+        "partition": line.partition.uid,
+        "before": before,
+        "after": line.limit,
+        "lends": row.lend_limit,
+        "held": row.held,
+        "over_by": 0 if line.limit is None else over_by(row.limit_value, row.held),
+    }
+
+
+def quota_line_check(line: QuotaLine) -> None:
+    """Pass when the line could be a row.
+
+    Raises:
+        Invalid: an unknown unit or kind, a number out of range, words that do not go together.
+    """
     wrong: dict[str, str] = {}
     choose = gettext("Choose from: %(known)s.")
-    if unit not in set(QuotaUnit):
+    if line.unit not in set(QuotaUnit):
         wrong["unit"] = choose % {"known": ", ".join(QuotaUnit)}
-    elif card_model and (unit not in OF_CARDS or len(card_model) > 80):
+    elif line.card_model and (line.unit not in OF_CARDS or len(line.card_model) > 80):
         wrong["card_model"] = gettext("This unit does not count such cards.")
-    if kind not in set(QuotaKind):
+    if line.kind not in set(QuotaKind):
         wrong["kind"] = choose % {"known": ", ".join(QuotaKind)}
-    if not isinstance(limit, int) or isinstance(limit, bool) or not 0 <= limit <= MOST:
-        said = gettext("A whole number from %(least)s to %(most)s is needed.")
-        wrong["limit"] = said % {"least": 0, "most": MOST}
-    wrong |= _misplaced(tenant, kind, user)
+    for name, value in (("limit", line.limit), ("lend", None if line.lend == ANY else line.lend)):
+        if value is not None and not _number(value):
+            said = gettext("A whole number from %(least)s to %(most)s is needed.")
+            wrong[name] = said % {"least": 0, "most": MOST}
+    if line.lend not in (ANY, None) and line.kind != QuotaKind.ENTITLEMENT:
+        wrong["lend"] = gettext("Only what is guaranteed can be lent.")
+    wrong |= _misplaced(line)
     if wrong:
         raise Invalid(**wrong)
 
 
-def _misplaced(tenant: Organization | Project, kind: str, user: User | None) -> dict[str, str]:
-    of_organization = isinstance(tenant, Organization)
-    if kind == QuotaKind.ALLOWANCE and (user is not None or of_organization):
+def _number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
+
+
+def _misplaced(line: QuotaLine) -> dict[str, str]:
+    of_organization = isinstance(line.tenant, Organization)
+    if line.kind == QuotaKind.ALLOWANCE and (line.user is not None or of_organization):
         return {"kind": gettext("An allowance is a project's.")}
-    if user is not None and of_organization:
+    if line.user is not None and of_organization:
         return {"user": gettext("A member's limit is within a project.")}
+    if line.unit == QuotaUnit.CARDS_EACH and line.kind != QuotaKind.LIMIT:
+        return {"kind": gettext("What one workload may have is a limit.")}
+    if line.unit == QuotaUnit.CARD_SECONDS and line.kind != QuotaKind.LIMIT:
+        return {"kind": gettext("Card-hours of a month are a limit.")}
     return {}
 
 
-def _takers_wait(tenant: Organization | Project, kind: str) -> None:
-    """Whoever could take from the row that is about to be made waits, so that none misses it.
+def _takers_wait(lines: Iterable[QuotaLine]) -> None:
+    """Whoever could take from a row that is about to be made waits, so that none misses it.
 
     Entitlement is taken under the organization's row, a start under the round's lock.
     """
-    if kind == QuotaKind.ENTITLEMENT:
-        key = tenant.organization_id if isinstance(tenant, Project) else tenant.pk
+    new = [line for line in lines if not Quota.objects.filter(**line.place).exists()]
+    keys = {
+        line.project.organization_id if line.project else line.tenant.pk
+        for line in new
+        if line.kind == QuotaKind.ENTITLEMENT
+    }
+    for key in sorted(keys):
         entitlements_one_at_a_time(organization_id=key)
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ROUND])
-
-
-def _held_already(row: Quota) -> int:
-    """What a new row's tenant holds there already, noted where it will be given back from."""
-    if row.unit in (QuotaUnit.CARD_SECONDS, QuotaUnit.CARDS_EACH):
-        return 0
-    if row.kind == QuotaKind.ENTITLEMENT:
-        return sum(_entitled(row, one) for one in _claims(row))
-    placements = Placement.objects.filter(
-        _whose(row, "attempt__workload__"), state=PlacementState.OPEN, partition=row.partition_id
-    )
-    if row.unit in OF_CARDS and row.kind == QuotaKind.LIMIT and row.user_id is None:
-        on_kept = Q(attempt__workload__lease__reservation__state=ReservationState.ACTIVE)
-        placements = placements.exclude(on_kept)
-    if row.kind == QuotaKind.ALLOWANCE:
-        placements = placements.filter(attempt__workload__entitlement="allowance")
-    kept = sum(_kept(row, one) for one in _active(row)) if row.user_id is None else 0
-    return kept + sum(_noted(row, one) for one in locked(placements) if _counts(row, one))
-
-
-def _active(row: Quota) -> Iterable[Reservation]:
-    """Reservations of the tenant whose cards count there, whether work is on them or not."""
-    if row.kind != QuotaKind.LIMIT:
-        return ()
-    rows = Reservation.objects.filter(
-        _whose(row, ""), state=ReservationState.ACTIVE, partition=row.partition_id
-    )
-    return locked(rows)
-
-
-def _kept(row: Quota, reservation: Reservation) -> int:
-    cards = Card.objects.filter(reserved__reservation=reservation, reserved__live=True)
-    amount = kept_amount(row, cards)
-    if amount:
-        taken: Taken = {"quota": row.pk, "amount": amount}
-        reservation.quota_taken = [*reservation.quota_taken, taken]
-        reservation.save(update_fields=["quota_taken"])
-    return amount
-
-
-def _whose(row: Quota, prefix: str) -> Q:
-    if row.organization_id is not None:
-        return Q(**{f"{prefix}project__organization": row.organization_id})
-    mine = Q(**{f"{prefix}project": row.project_id})
-    if row.user_id is not None and prefix:
-        mine &= Q(**{f"{prefix}owner": row.user_id})
-    return mine
-
-
-def _counts(row: Quota, placement: Placement) -> bool:
-    """An allowance in cores is for work without a card, the others are for work with one."""
-    return level_counts(row, cards=placement.holds.exclude(slice=None).exists())
-
-
-def _noted(row: Quota, placement: Placement) -> int:
-    holds = Hold.objects.filter(placement=placement, held__upper_inf=True)
-    if row.unit == QuotaUnit.WORKLOADS:
-        amount = 1
-    else:
-        if row.card_model:
-            holds = holds.filter(card__label=row.card_model)
-        amount = sum(holds.values_list(_HELD[QuotaUnit(row.unit)], flat=True))
-    if amount:
-        taken: Taken = {"quota": row.pk, "amount": amount}
-        placement.quota_taken = [*placement.quota_taken, taken]
-        placement.save(update_fields=["quota_taken"])
-    return amount
-
-
-def _claims(row: Quota) -> Iterable[Lease | Request]:
-    """Leases in force and requests that wait, of the row's tenant."""
-    whose = _whose(row, "")
-    yield from locked(Request.objects.filter(whose, state=RequestState.SUBMITTED))
-    yield from locked(Lease.objects.filter(whose, state=LeaseState.ACTIVE))
-
-
-def _entitled(row: Quota, claim: Lease | Request) -> int:
-    """What one lease or request takes of the row: it counts in its first partition alone."""
-    need = from_mapping(claim.need)
-    partitions = list(claim.partitions.all())
-    options = options_for(
-        need=need,
-        partitions=partitions,
-        unlimited_modes=claim.template_version.unlimited_modes,
-    )
-    wanted = asked_where(need=need, copies=claim.copies, options=options, partitions=partitions)
-    if not wanted or wanted[0][0].pk != row.partition_id:
-        return 0
-    amount = wanted[0][1].get((row.card_model, row.unit), 0)
-    if amount:
-        type(claim).objects.filter(pk=claim.pk).update(
-            entitled=[*claim.entitled, {"quota": row.pk, "amount": amount}]
-        )
-    return amount
+    if any(line.kind != QuotaKind.ENTITLEMENT for line in new):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ROUND])

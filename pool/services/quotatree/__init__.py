@@ -1,0 +1,1 @@
+"""The quota tree: changed together, planned ahead, counted, repaired, cut back."""

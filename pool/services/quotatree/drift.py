@@ -1,0 +1,127 @@
+"""Rows whose count is not what was really taken: seen, seen again, repaired, and told of."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import connection, transaction
+
+from pool.clock import now
+from pool.events import Actor, record
+from pool.lifecycle.events import EventKind
+from pool.models.quotas import Quota
+from pool.models.quotatree.drifts import QuotaDrift
+from pool.rules.quotas import ceiling_of
+from pool.services.moves import locked
+from pool.wake import round_wanted
+
+PERIOD = timedelta(seconds=60)
+"""Two looks that agree, so far apart, make a drift worth repairing."""
+
+_COUNTED = """
+SELECT (one->>'quota')::bigint, sum((one->>'amount')::bigint)::bigint FROM (
+    SELECT jsonb_array_elements(quota_taken) AS one FROM pool_placement WHERE state = 'open'
+    UNION ALL
+    SELECT jsonb_array_elements(quota_taken) FROM pool_reservation WHERE quota_taken <> '[]'
+    UNION ALL
+    SELECT jsonb_array_elements(entitled) FROM pool_request WHERE state = 'submitted'
+    UNION ALL
+    SELECT jsonb_array_elements(entitled) FROM pool_lease WHERE state = 'active'
+) AS taken GROUP BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one look did: rows that stand wrong, repaired ones, and those right again by now."""
+
+    seen: int = 0
+    repaired: int = 0
+    passed: int = 0
+
+
+def drifts_swept(*, actor: Actor) -> Swept:
+    """One look at all rows; what was found alike a period ago is repaired. Safe to repeat."""
+    wrong = _wrong()
+    open_rows = {row.quota_id: row for row in QuotaDrift.objects.filter(**_OPEN)}
+    passed = [row.pk for key, row in open_rows.items() if key not in wrong]
+    QuotaDrift.objects.filter(pk__in=passed).update(passed_at=now())
+    repaired = 0
+    for key, (held, counted) in sorted(wrong.items()):
+        row = open_rows.get(key)
+        if row is None:
+            _seen(key, held, counted, actor)
+        elif (row.held, row.counted) != (held, counted):
+            QuotaDrift.objects.filter(pk=row.pk).update(held=held, counted=counted, seen_at=now())
+        elif now() - row.seen_at >= PERIOD:
+            repaired += drift_repair(drift=row, actor=actor)
+    return Swept(len(wrong), repaired, len(passed))
+
+
+@transaction.atomic
+def drift_repair(*, drift: QuotaDrift, actor: Actor) -> bool:
+    """Set the row to what was taken of it, if it still stands as it was found; whether it did."""
+    found = locked(Quota.objects.filter(pk=drift.quota_id))
+    open_now = locked(QuotaDrift.objects.filter(pk=drift.pk, **_OPEN))
+    if not found or not open_now:
+        return False
+    row = found[0]
+    counted = _counted().get(row.pk, 0)
+    if (row.held, counted) != (drift.held, drift.counted):
+        return False
+    row.held = counted
+    row.ceiling = ceiling_of(row.limit_value, counted)
+    row.save(update_fields=["held", "ceiling", "changed_at"])
+    QuotaDrift.objects.filter(pk=drift.pk).update(repaired_at=now(), repaired_by=actor.label[:160])
+    record(
+        EventKind.QUOTA_REPAIRED,
+        row,
+        actor=actor,
+        project=row.project,
+        of=row.kind,
+        unit=row.unit,
+        held=drift.held,
+        counted=counted,
+    )
+    round_wanted()
+    return True
+
+
+_OPEN = {"repaired_at": None, "passed_at": None}
+
+
+@transaction.atomic
+def _seen(key: int, held: int, counted: int, actor: Actor) -> None:
+    row = Quota.objects.get(pk=key)
+    _, new = QuotaDrift.objects.get_or_create(
+        quota=row, **_OPEN, defaults={"held": held, "counted": counted, "seen_at": now()}
+    )
+    if new:
+        record(
+            EventKind.QUOTA_DRIFTED,
+            row,
+            actor=actor,
+            project=row.project,
+            of=row.kind,
+            unit=row.unit,
+            held=held,
+            counted=counted,
+        )
+
+
+def _wrong() -> dict[int, tuple[int, int]]:
+    """Rows whose count is off, with what they say and what was taken, read at one instant."""
+    outermost = not connection.in_atomic_block
+    with transaction.atomic():
+        if outermost:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        counted = _counted()
+        rows = Quota.objects.values_list("pk", "held")
+        return {pk: (held, counted[pk]) for pk, held in rows if held != counted[pk]}
+
+
+def _counted() -> Counter[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTED)
+        return Counter(dict(cursor.fetchall()))

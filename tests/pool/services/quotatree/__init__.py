@@ -1,0 +1,1 @@
+"""Tests of the quota tree: many rows at once, plans, drift, months, cutting back."""

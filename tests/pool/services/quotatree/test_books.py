@@ -1,0 +1,113 @@
+"""Drift is seen twice before it is repaired; card-hours are counted by the month."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pool.clock import now
+from pool.cycle.snapshot import take
+from pool.cycle.targets import books_tended
+from pool.events import SYSTEM
+from pool.lifecycle.roles import QuotaUnit
+from pool.models import Event, Hold, Placement, Quota, QuotaDrift, QuotaPeriod
+from pool.services.quotatree.drift import drift_repair, drifts_swept
+from pool.services.quotatree.periods import month_began, periods_counted
+from tests import rows
+from tests.pool.place import settled
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def place(db):
+    return settled()
+
+
+def long_seen():
+    QuotaDrift.objects.update(seen_at=now() - timedelta(minutes=2))
+
+
+def test_a_row_that_is_off_is_repaired_after_two_looks_that_agree_and_told_of(place):
+    place.submit()
+    Quota.objects.filter(pk=place.quota.pk).update(held=5, ceiling=5_000_000)
+    assert drifts_swept(actor=SYSTEM).repaired == 0
+    assert drifts_swept(actor=SYSTEM).repaired == 0
+    assert place.held == 5
+    long_seen()
+    assert drifts_swept(actor=SYSTEM).repaired == 1
+    assert place.held == Placement.objects.get().quota_taken[0]["amount"]
+    told = [one.kind for one in Event.objects.filter(kind__startswith="quota.")]
+    assert told == ["quota.drifted", "quota.repaired"]
+    assert drifts_swept(actor=SYSTEM).seen == 0
+    row = QuotaDrift.objects.get()
+    assert (row.held, row.counted, row.repaired_by) == (5, place.held, "system")
+
+
+def test_a_difference_that_moved_between_two_looks_is_looked_at_anew(place):
+    place.submit()
+    Quota.objects.filter(pk=place.quota.pk).update(held=5)
+    drifts_swept(actor=SYSTEM)
+    long_seen()
+    Quota.objects.filter(pk=place.quota.pk).update(held=6)
+    assert drifts_swept(actor=SYSTEM).repaired == 0
+    long_seen()
+    assert drifts_swept(actor=SYSTEM).repaired == 1
+
+
+def test_a_drift_that_is_gone_is_closed_and_repairs_nothing(place):
+    place.submit()
+    right = place.held
+    Quota.objects.filter(pk=place.quota.pk).update(held=5)
+    drifts_swept(actor=SYSTEM)
+    drift = QuotaDrift.objects.get()
+    Quota.objects.filter(pk=place.quota.pk).update(held=right)
+    assert drifts_swept(actor=SYSTEM).passed == 1
+    assert drift_repair(drift=drift, actor=SYSTEM) is False
+    assert place.held == right
+
+
+def test_books_that_are_right_have_no_drift(place):
+    place.submit()
+    told = books_tended()
+    assert (told.drifts.seen, told.periods, told.cutbacks) == (0, 0, 0)
+
+
+def hours(place, limit, **words):
+    given = {"project": place.into, "partition": place.quota.partition} | words
+    return rows.quota(limit=limit, unit=QuotaUnit.CARD_SECONDS, **given)
+
+
+def test_a_month_counts_what_was_held_and_what_runs_has_declared(place):
+    row = hours(place, 10_000_000)
+    work = place.submit(expected_seconds=7200)
+    held = Hold.objects.exclude(slice=None).get()
+    periods_counted()
+    share = held.equivalents_micro / 1_000_000
+    found = QuotaPeriod.objects.get(quota=row)
+    assert found.promised == pytest.approx(7200 * share, abs=60)
+    assert found.used < 60
+    assert found.since <= now()
+    assert work.state == "placed"
+
+
+@pytest.mark.parametrize("label", ["", "A100-80GB"])
+def test_work_starts_until_the_month_is_used_up(place, label):
+    hours(place, 1000, label=label)
+    first = place.submit(expected_seconds=7200)
+    assert first.state == "placed"
+    periods_counted()
+    second = place.submit()
+    assert second.state == "queued"
+    if not label:
+        assert [one.short.unit for one in take(now()).waiting] == ["card_seconds"]
+    Quota.objects.filter(unit=QuotaUnit.CARD_SECONDS).update(limit_value=10**9, ceiling=10**9)
+    periods_counted()
+    assert place.submit().state == "placed"
+    second.refresh_from_db()
+    assert second.state == "placed"
+
+
+def test_a_month_begins_where_the_organizations_clocks_say():
+    at = datetime(2026, 3, 1, 3, tzinfo=UTC)
+    assert month_began(at, "America/New_York").isoformat() == "2026-02-01T00:00:00-05:00"
+    assert month_began(at, "Asia/Shanghai").isoformat() == "2026-03-01T00:00:00+08:00"
