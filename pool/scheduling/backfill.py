@@ -7,6 +7,7 @@ import numpy as np
 
 from pool.scheduling.board import LATE_S, Board, Ints, Times, ends_s
 from pool.scheduling.calendar import forecast_s, kept_away
+from pool.scheduling.headroom import bound, spared
 from pool.scheduling.model import (
     Placed,
     PlannedStart,
@@ -36,11 +37,12 @@ def plan_head(board: Board, work: Waiting) -> Head | None:
     """The earliest time at which the work fits, as running work ends; None when it never does."""
     need = work.need
     if need.whole and not need.nodes and need.topology in (Topology.NODE, Topology.NETWORK):
-        times = _by_node(board, _card_times(board, work))
-        found = _soonest(board, work, times)
+        times = _card_times(board, work)
+        found = _soonest(board, work, _by_node(board, times))
         if found is None:
             return None
-        head = _quick_head(board, work, *found)
+        at_s, nodes = found
+        head = _quick_head(board, work, max(at_s, _others_too(board, work, times, nodes)), nodes)
         if head is not None:
             return head
     return _searched_head(board, work)
@@ -90,12 +92,26 @@ def _gang(times: Times, nodes: Ints, parts: int) -> tuple[float, tuple[int, ...]
     return (at_s, tuple(nodes[chosen].tolist()))
 
 
+def _others_too(board: Board, work: Waiting, times: Times, nodes: Sequence[int]) -> float:
+    """When so many more cards of these nodes' kinds are free that the headroom is left alone."""
+    if not bound(board, work):
+        return board.snapshot.now_s
+    wanted, kinds = spared(board, work) + work.need.parts, board.cards.kind
+    found = np.inf
+    for kind in np.unique(kinds[np.isin(board.cards.node, nodes)]).tolist():
+        mine = times[kinds == kind]
+        if len(mine) >= wanted[kind]:
+            found = min(found, float(np.partition(mine, wanted[kind] - 1)[wanted[kind] - 1]))
+    return found
+
+
 def _quick_head(board: Board, work: Waiting, at_s: float, nodes: Sequence[int]) -> Head | None:
     """The head on these nodes once their work has ended, if nothing but cards binds it."""
     here = np.isin(board.cards.node, nodes) & (board.cards.held > 0)
     pieces = (p for row in np.flatnonzero(here).tolist() for p in board.cards.pieces[row])
     holders = {piece.held_by for piece in pieces}
     trial = board.copy()
+    trial.headroom = None
     for running in board.snapshot.running:
         if running.id in holders and ends_s(board.snapshot, running) <= at_s:
             release(trial, running)

@@ -182,7 +182,10 @@ class Saved:
 
 @dataclass(slots=True)
 class Board:
-    """One round's world. Copy it before trying something that may have to be undone."""
+    """One round's world. Copy it before trying something that may have to be undone.
+
+    `headroom` is how many cards of each kind stay free for urgent work; None is none anywhere.
+    """
 
     snapshot: Snapshot
     words: Words
@@ -194,6 +197,7 @@ class Board:
     quotas: dict[str, list[Quota]]
     held: dict[int, int]
     seats: dict[int, int]
+    headroom: Ints | None = None
 
     def copy(self) -> "Board":
         return replace(

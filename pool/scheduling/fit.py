@@ -10,6 +10,7 @@ from pool.carving.sizes import FULL
 from pool.scheduling.board import NO_LAYOUT, SOFT_CODES, Board, Flags, Ints, Sort
 from pool.scheduling.calendar import kept_away
 from pool.scheduling.grant import Grant, grant, modes_for
+from pool.scheduling.headroom import headroom_sieve
 from pool.scheduling.isolation import calm, may_share, nodes_may_share, proven
 from pool.scheduling.model import (
     Ceiling,
@@ -141,6 +142,7 @@ def sieve(
     yield Reason.ISOLATION, may_share(board, work, mode, rows)
     yield Reason.UNPROVEN, proven(board, work, mode, rows)
     yield from _capacity(board, work, mode, rows, grants)
+    yield from headroom_sieve(board, work, rows)
     if work.need.heavy_bandwidth and mode is not Mode.WHOLE:
         yield Reason.BANDWIDTH, calm(board, mode, rows)
     yield from _sums(board, work, partition, rows, grants)

@@ -93,7 +93,8 @@ class Rules:
     if it had come later by its forecast, by `length_most_s` at the most; `heads` planned starts
     are held in each partition. `slip_age_s` is the wait that halves a forecast when work slips in
     `shortest_first` (else it does by arrival). `preemption` is for callers that carry evictions
-    out: a winner counts on the room that its victims leave. Victims have `notice_s` (or their own
+    out: a winner counts on the room that its victims leave; then so many thousandths of each kind
+    of card, `headroom_milli`, stay free for urgent work. Victims have `notice_s` (or their own
     time), those that serve `inference_notice_s`; work may be chosen `overrun_s` after its declared
     end.
     """
@@ -109,6 +110,7 @@ class Rules:
     backfill: bool = True
     shortest_first: bool = True
     preemption: bool = False
+    headroom_milli: int = 5
     notice_s: float = 60.0
     inference_notice_s: float = 300.0
     overrun_s: float = 300.0

@@ -24,6 +24,7 @@ class Reason(StrEnum):
     MEMORY = "memory"
     COMPUTE = "compute"
     LAYOUT = "layout"
+    HEADROOM = "headroom"
     BANDWIDTH = "bandwidth"
     CPU = "cpu"
     HOST_MEMORY = "host_memory"

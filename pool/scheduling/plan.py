@@ -15,6 +15,7 @@ from pool.scheduling.backfill import (
 from pool.scheduling.board import Board, build
 from pool.scheduling.calendar import forecast_s
 from pool.scheduling.explain import explain
+from pool.scheduling.headroom import URGENT, keep_headroom
 from pool.scheduling.model import (
     Eviction,
     Explanation,
@@ -79,6 +80,7 @@ def plan_board(board: Board, *, tell: bool = True) -> Plan:
 
     Without `tell` nobody's wait is explained: a replay asks only who starts.
     """
+    keep_headroom(board)
     queue = ranked(board)
     line_up(board, (work for work, _ in queue))
     decided = Round(board=board, guard=board, givers=givers(board.snapshot), tell=tell)
@@ -215,6 +217,7 @@ def _shape(board: Board, work: Waiting) -> tuple[object, ...]:
         work.kind,
         work.avoid,
         work.priority_class is PriorityClass.CRITICAL,
+        work.priority_class in URGENT,
         (forecast_s(work, snapshot.rules), work.preemptible, work.kept) if timed else None,
         work.id if promised else None,
     )

@@ -65,6 +65,7 @@ def _makes_room(board: Board, work: Waiting, chosen: Sequence[Victim]) -> bool:
 def _without(board: Board, chosen: Sequence[Victim]) -> Board:
     """The board once these have left."""
     after = board.copy()
+    after.headroom = None
     for victim in chosen:
         release(after, victim.running)
     return after

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pool.scheduling.checker.cards import CardLedger, Fault
 from pool.scheduling.checker.leaving import leave_faults, without
+from pool.scheduling.checker.room import headroom_faults
 from pool.scheduling.checker.rules import rule_faults, start_faults
 from pool.scheduling.model import (
     HostPart,
@@ -44,6 +45,7 @@ def check(snapshot: Snapshot, plan: Plan) -> tuple[Fault, ...]:
             faults += _hosts(books, work, placed)
     faults += [*books.ledger.final_faults(), *_host_sums(books)]
     faults += rule_faults(snapshot, plan, books.waiting)
+    faults += headroom_faults(snapshot, plan)
     return tuple(faults)
 
 
