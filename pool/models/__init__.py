@@ -6,12 +6,17 @@ from pool.models.approvals.delegations import Delegation
 from pool.models.approvals.notices import Notice, NoticeChoice, NoticeDelivery, NoticeHook
 from pool.models.approvals.policies import ApprovalPolicy
 from pool.models.cards import Card
+from pool.models.catalogue.environments import Environment, Registry
+from pool.models.catalogue.secrets import Secret
+from pool.models.catalogue.storage import Storage
+from pool.models.catalogue.uses import SecretUse, StorageUse
 from pool.models.dependencies import Dependency
 from pool.models.events import Event
 from pool.models.fairness import FairUse
 from pool.models.installation import ClockShift, Installation
 from pool.models.leases import Lease
 from pool.models.nodes import JoinToken, Node, NodeWatch
+from pool.models.notebooks.notebooks import IdleRule, Notebook
 from pool.models.partitions import Partition
 from pool.models.people.groups import GroupRole
 from pool.models.people.invitations import Invitation
@@ -44,14 +49,16 @@ __all__ = [
     "Attempt",
     "Card",
     "ClockShift",
-    "Delegation",
-    "Dependency",
     "CriticalBudget",
     "Cutback",
+    "Delegation",
+    "Dependency",
+    "Environment",
     "Event",
     "FairUse",
     "GroupRole",
     "Hold",
+    "IdleRule",
     "Installation",
     "Invitation",
     "JoinToken",
@@ -60,6 +67,7 @@ __all__ = [
     "Membership",
     "Node",
     "NodeWatch",
+    "Notebook",
     "Notice",
     "NoticeChoice",
     "NoticeDelivery",
@@ -75,6 +83,7 @@ __all__ = [
     "QuotaDrift",
     "QuotaPeriod",
     "Rank",
+    "Registry",
     "Request",
     "RequestComment",
     "Reservation",
@@ -85,7 +94,11 @@ __all__ = [
     "Schedule",
     "ScheduleRun",
     "Seats",
+    "Secret",
+    "SecretUse",
     "Slice",
+    "Storage",
+    "StorageUse",
     "Template",
     "TemplateVersion",
     "TrustGroup",

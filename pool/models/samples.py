@@ -22,8 +22,21 @@ WIDE = (
     "ram_mib_mean",
     "disk_mib_s",
     "net_mib_s",
+    "encoder_mean",
+    "decoder_mean",
+    "ecc_corrected",
+    "ecc_uncorrected",
+    "throttle",
+    "samples_s",
+    "tokens_s",
+    "queries_s",
+    "latency_ms",
 )
-"""Float columns of a raw row, in the order of the COPY; NULL is unknown, never 0."""
+"""Number columns of a raw row, in the order of the COPY; NULL is unknown, never 0.
+
+ECC counts grow over the life of the card; `throttle` is the vendor's own bits of reasons; the
+last four are what the work says of itself, beside its first slice only.
+"""
 
 
 class Sample(models.Model):
@@ -51,6 +64,15 @@ class Sample(models.Model):
     ram_mib_mean = models.FloatField(null=True)
     disk_mib_s = models.FloatField(null=True)
     net_mib_s = models.FloatField(null=True)
+    encoder_mean = models.FloatField(null=True)
+    decoder_mean = models.FloatField(null=True)
+    ecc_corrected = models.BigIntegerField(null=True)
+    ecc_uncorrected = models.BigIntegerField(null=True)
+    throttle = models.BigIntegerField(null=True)
+    samples_s = models.FloatField(null=True)
+    tokens_s = models.FloatField(null=True)
+    queries_s = models.FloatField(null=True)
+    latency_ms = models.FloatField(null=True)
     fidelity = models.CharField(max_length=12)
 
     class Meta:

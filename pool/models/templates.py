@@ -5,6 +5,7 @@ from django.db.models import Q
 
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.lifecycle.roles import Priority, WorkClass
+from pool.models.catalogue.environments import Environment
 from pool.models.ids import UidField
 from pool.models.tenants import Organization, Project
 
@@ -46,6 +47,10 @@ class TemplateVersion(models.Model):
     kind = models.CharField(max_length=12, default=WorkloadKind.JOB)
     work_class = models.CharField(max_length=20, default=WorkClass.FINETUNING)
     need = models.JSONField(default=dict)
+    environment = models.ForeignKey(
+        Environment, on_delete=models.PROTECT, related_name="+", null=True, blank=True
+    )
+    """What work of it runs in when it names no other."""
     priority = models.CharField(max_length=12, default=Priority.NORMAL)
     preemptible = models.BooleanField(default=False)
     max_seconds = models.PositiveIntegerField(default=7 * 86400)

@@ -11,6 +11,7 @@ from django.db.models.functions import Cast, Coalesce
 from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
 from pool.lifecycle.roles import Priority, RankDeath
 from pool.lifecycle.workloads import ATTEMPT, WORKLOAD, AttemptState, WorkloadState
+from pool.models.catalogue.environments import Environment
 from pool.models.ids import UidField
 from pool.models.leases import Lease
 from pool.models.nodes import Node
@@ -88,7 +89,10 @@ class Workload(models.Model):
     env = models.JSONField(default=dict)
     files = models.JSONField(default=dict)
     runner = models.CharField(max_length=16, default="process")
-    image = models.CharField(max_length=255, blank=True)
+    image = models.CharField(max_length=400, blank=True)
+    environment = models.ForeignKey(
+        Environment, on_delete=models.PROTECT, related_name="workloads", null=True, blank=True
+    )
     cpu_milli = models.PositiveIntegerField(default=0)
     ram_mib = models.PositiveIntegerField(default=0)
     disk_mib = models.PositiveIntegerField(default=0)

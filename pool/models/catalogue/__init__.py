@@ -1,0 +1,1 @@
+"""What work may use beside cards: storage, secrets, environments."""
