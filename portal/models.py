@@ -75,3 +75,35 @@ class IdempotentCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key}: {self.status}"
+
+
+class GatewayPass(models.Model):
+    """Lets one browser into one workload on the gateway, as long as its login lives.
+
+    It begins as a ticket (single use, one minute) and becomes a cookie; only hashes are kept. It
+    ends with the login's session, or with the token that asked for it.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="gateway_passes"
+    )
+    workload = models.ForeignKey("pool.Workload", on_delete=models.CASCADE, related_name="+")
+    session_key = models.CharField(max_length=40, blank=True)
+    token = models.ForeignKey(
+        ApiToken, on_delete=models.CASCADE, related_name="+", null=True, blank=True
+    )
+    ticket_hash = models.CharField(max_length=64, unique=True)
+    ticket_until = models.DateTimeField()
+    cookie_hash = models.CharField(max_length=64, unique=True, null=True, blank=True)
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="gateway_pass_of_a_login", condition=~Q(session_key="") | Q(token__isnull=False)
+            ),
+        ]
+        indexes = [models.Index(fields=["until"], name="gateway_pass_by_end")]
+
+    def __str__(self) -> str:
+        return f"pass {self.pk}"
