@@ -103,6 +103,7 @@ class Workload(models.Model):
     on_rank_death = models.CharField(max_length=8, default=RankDeath.FAIL)
     rendezvous_seconds = models.PositiveIntegerField(default=600)
     grace_seconds = models.PositiveIntegerField(default=30)
+    runs_asked = models.PositiveSmallIntegerField(default=0)
     runs_left = models.PositiveSmallIntegerField(default=0)
     starts_left = models.PositiveSmallIntegerField(default=3)
     failures = models.PositiveSmallIntegerField(default=0)
