@@ -35,6 +35,7 @@ from pool.models.samples import LogChunk, Sample
 from pool.models.schedules import Schedule, ScheduleRun
 from pool.models.seats import Seats
 from pool.models.slices import Slice
+from pool.models.telemetry.rollups import HourRollup, MinuteRollup, RollupDue
 from pool.models.templates import Template, TemplateVersion
 from pool.models.tenants import Membership, Organization, Project, TrustGroup
 from pool.models.users import User
@@ -58,6 +59,7 @@ __all__ = [
     "FairUse",
     "GroupRole",
     "Hold",
+    "HourRollup",
     "IdleRule",
     "Installation",
     "Invitation",
@@ -65,6 +67,7 @@ __all__ = [
     "Lease",
     "LogChunk",
     "Membership",
+    "MinuteRollup",
     "Node",
     "NodeWatch",
     "Notebook",
@@ -88,6 +91,7 @@ __all__ = [
     "RequestComment",
     "Reservation",
     "ReservedCard",
+    "RollupDue",
     "Round",
     "RoundTotal",
     "Sample",

@@ -1,0 +1,1 @@
+"""Measured values, condensed: what is kept when the raw readings are gone."""
