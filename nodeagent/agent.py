@@ -178,7 +178,8 @@ class Agent:
                 wish = await self.link.desired(self.wish.since)
             except CutOff as failure:
                 self.enrolment.refused(failure)
-                await asyncio.sleep(back_off.next())
+                # A wake socket that opens again says that the line is back: no more waiting then.
+                await pause(self._pull, back_off.next())
                 continue
             back_off.reset()
             self._answered(asked)
@@ -322,7 +323,7 @@ class Agent:
             boot_id=self._boot,
             sent_at=clock.wall(),
             slices=found.slices,
-            work=(*(r.report() for r in self.runner.records.values()), *ghosts),
+            work=(*self.wish.told(self.runner.records.values()), *ghosts),
             cards=await self.driver.health(),
             outcomes=tuple(told),
         )

@@ -10,7 +10,7 @@ from nodeagent.drivers.base import Busy, Driver, DriverError
 from nodeagent.giveway.keeper import LAST_GRACE_S
 from nodeagent.protocol.desired import Desired, WantedSlice, WantedWork
 from nodeagent.protocol.inventory import Card
-from nodeagent.protocol.report import FoundSlice, Outcome
+from nodeagent.protocol.report import FoundSlice, Origin, Outcome
 from nodeagent.protocol.vocabulary import (
     ExitReason,
     SliceFound,
@@ -182,7 +182,8 @@ class Executor:
             told |= self.driver.environment(uid)
         slow = float(getattr(self.driver, "start_delay_s", 0.0))
         lease = self.lease_at
-        order = Order(work, slices, vendor, self.fence_s, lease, devices, numa, told, slow)
+        was = origin_of(work, wish)
+        order = Order(work, slices, vendor, self.fence_s, lease, devices, numa, told, was, slow)
         await self.runner.start(order)
 
     def _unrunnable(self, work: WantedWork) -> str:
@@ -246,6 +247,25 @@ def _unmade(one: WantedSlice, state: SliceFound, reason: str) -> FoundSlice:
         start=one.start,
         size=one.size,
         reason=reason,
+    )
+
+
+def origin_of(work: WantedWork, wish: Desired) -> Origin:
+    """What has to be remembered of the wish for one attempt: no variable and no file of it."""
+    return Origin(
+        kind=work.kind,
+        number=work.number,
+        project=work.env.get("GPUPOOL_PROJECT", ""),
+        account=work.account,
+        command=work.command,
+        slices=tuple(one for one in wish.slices if one.uid in work.slices),
+        cpu_milli=work.cpu_milli,
+        memory_mib=work.memory_mib,
+        disk_mib=work.disk_mib,
+        grace_s=work.grace_s,
+        runner=work.runner,
+        image=work.image,
+        size=work.launch.size if work.launch is not None else 1,
     )
 
 

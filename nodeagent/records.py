@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from nodeagent import clock, diagnosis, disk, processes
-from nodeagent.protocol.report import FoundWork
+from nodeagent.protocol.report import FoundWork, Origin
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
 
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
@@ -66,6 +68,7 @@ class Record:
     checkpoint_step: int | None = None
     checkpoint_at: float | None = None
     checkpoint_path: str = ""
+    origin: Origin | None = None
 
     @property
     def state(self) -> WorkFound:
@@ -148,6 +151,7 @@ def accept(record: Record) -> None:
             "card_mib": record.card_mib,
             "signal": record.signal,
             "hook": record.hook,
+            "origin": msgspec.to_builtins(record.origin),
         },
     )
 
@@ -170,6 +174,8 @@ def load(folder: Path) -> Record:
         record.container = bool(said.get("container", False))
         record.signal = str(said.get("signal", "TERM"))
         record.hook = str(said.get("hook", ""))
+    with contextlib.suppress(msgspec.ValidationError):
+        record.origin = msgspec.convert(said.get("origin"), Origin | None)
     refresh(record)
     return record
 

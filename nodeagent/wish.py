@@ -1,6 +1,7 @@
 """The last desired state, on disk; an older (epoch, generation) is refused."""
 
 import contextlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,8 @@ from msgspec.structs import replace
 from nodeagent import clock, disk
 from nodeagent.protocol.codec import BadMessage, decode, encode
 from nodeagent.protocol.desired import Desired
+from nodeagent.protocol.report import FoundWork
+from nodeagent.records import Record
 
 NOTHING = Desired(epoch=0, generation=0)
 
@@ -51,6 +54,16 @@ class Wish:
     def listed_at(self, attempt: str) -> float:
         """CLOCK_BOOTTIME at which a wish first listed the attempt; now when none does."""
         return self._listed.get(attempt, clock.boottime())
+
+    def told(self, records: Iterable[Record]) -> list[FoundWork]:
+        """What is here. Of work that the portal's books do not know, also what it once was."""
+        known = {work.attempt for work in self.desired.work} | set(self.desired.closed)
+        return [
+            replace(one.report(), origin=one.origin)
+            if self.whole and one.attempt not in known
+            else one.report()
+            for one in records
+        ]
 
     def _list(self, new: Desired) -> None:
         """From here on the books hold slices for this work, so from here on its time counts."""

@@ -2,7 +2,15 @@
 
 from msgspec import Struct
 
-from nodeagent.protocol.vocabulary import ExitReason, Mode, SliceFound, StepKind, WorkFound
+from nodeagent.protocol.desired import WantedSlice
+from nodeagent.protocol.vocabulary import (
+    ExitReason,
+    Mode,
+    SliceFound,
+    StepKind,
+    WorkFound,
+    WorkloadKind,
+)
 
 
 class FoundSlice(Struct, frozen=True, kw_only=True):
@@ -20,6 +28,27 @@ class FoundSlice(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class Origin(Struct, frozen=True, kw_only=True):
+    """As what an attempt was once wanted here; memory and disk in MiB.
+
+    Told of work that the wish in force does not know, so that a person can take it into the books.
+    """
+
+    kind: WorkloadKind
+    number: int
+    project: str
+    account: str
+    command: tuple[str, ...] = ()
+    slices: tuple[WantedSlice, ...] = ()
+    cpu_milli: int = 0
+    memory_mib: int = 0
+    disk_mib: int = 0
+    grace_s: int = 30
+    runner: str = "process"
+    image: str = ""
+    size: int = 1
+
+
 class FoundWork(Struct, frozen=True, kw_only=True):
     """An attempt on the node.
 
@@ -27,7 +56,7 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     then do the books end the placement. `held_s` counts CLOCK_BOOTTIME from the moment the wish
     first listed the attempt to `clean_at`, however late the report comes. Exit code after a signal
     is minus the signal's number. `rank` is its place in a gang; rank 0 tells the `port` that it
-    chose for all to meet.
+    chose for all to meet. `origin` is told only of work that the wish in force does not list.
     """
 
     attempt: str
@@ -52,6 +81,7 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     notice: str = ""
     noticed_at: float | None = None
     acked_at: float | None = None
+    origin: Origin | None = None
 
 
 class CardError(Struct, frozen=True, kw_only=True):

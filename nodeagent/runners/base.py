@@ -7,7 +7,7 @@ from typing import Protocol
 from nodeagent.giveway.keeper import GiveWay
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Host
-from nodeagent.protocol.report import FoundSlice, FoundWork
+from nodeagent.protocol.report import FoundSlice, FoundWork, Origin
 from nodeagent.protocol.vocabulary import ExitReason, Vendor
 from nodeagent.records import Record
 
@@ -31,6 +31,8 @@ class Order:
     """The NUMA nodes beside its cards, where the node knows them."""
     told: dict[str, str] = field(default_factory=dict)
     """What its slices' driver wants in its environment: it wins over the job's own."""
+    origin: Origin | None = None
+    """As what it is wanted: remembered for books that may one day not know it."""
     delay_s: float = 0.0
     """Rehearsed slowness of the start, once it is accepted; only simulated nodes have any."""
 

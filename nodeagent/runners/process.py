@@ -21,7 +21,7 @@ from nodeagent.giveway import contract
 from nodeagent.giveway.keeper import GiveWay
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Host
-from nodeagent.protocol.report import FoundSlice, FoundWork
+from nodeagent.protocol.report import FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, Silence
 from nodeagent.records import Record
 from nodeagent.runners import adoption
@@ -94,7 +94,7 @@ class ProcessRunner:
         work = order.work
         if self._tombs.find(work.attempt) is not None:
             return
-        record = self.records.get(work.attempt) or self._accepted(work, order.slices)
+        record = self.records.get(work.attempt) or self._accepted(work, order)
         if record.begun:
             return
         if work.runner != CONTAINER or await self._containers.has(work.image):
@@ -255,7 +255,8 @@ class ProcessRunner:
             record.port = rendezvous.free_port(self._ports)
         records.accept(record)
 
-    def _accepted(self, work: WantedWork, slices: tuple[FoundSlice, ...] = ()) -> Record:
+    def _accepted(self, work: WantedWork, order: Order | None = None) -> Record:
+        slices = order.slices if order is not None else ()
         rank = work.launch.rank if work.launch is not None else 0
         choice = contract.choice_of(work.env)
         return self._remember(
@@ -272,6 +273,7 @@ class ProcessRunner:
                 card_mib=sum(one.memory_mib for one in slices),
                 signal=choice.signal,
                 hook=choice.hook,
+                origin=order.origin if order is not None else None,
             )
         )
 

@@ -60,6 +60,11 @@ class Stream:
         return {
             "jobs": len(done),
             "attempts": sum(self._right(uid, row) for uid, row in done.items()),
+            "given up before they began": sum(
+                one["exit_reason"] == "start_failed"
+                for row in done.values()
+                for one in row["attempts"]
+            ),
             "killed": sum(row["exit_reason"] == "killed" for row in done.values()),
         }
 
@@ -71,7 +76,10 @@ class Stream:
         assert self.lines(uid, "signals") == [], (row, "somebody signalled it")
         assert len(runs) == len(set(runs)), (row, "one attempt ran twice")
         assert set(runs) <= set(told), (row, "the books do not know a run")
-        assert len(told) == 1 or self.hit & set(told), (row, "it was run again without a cause")
+        again = [one for uid, one in told.items() if uid != row["attempts"][0]["uid"]]
+        for one in again:
+            in_vain = one["exit_reason"] == "start_failed" and one["uid"] not in runs
+            assert in_vain or one["uid"] in self.hit, (row, "it was run again without a cause")
         if row["state"] == "succeeded" or row["exit_reason"] == "own_error":
             assert row["exit_code"] == self.codes[uid], row
             assert len(ends) == 1, (row, "an end that the job did not reach")
