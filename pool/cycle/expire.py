@@ -14,6 +14,7 @@ from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.workloads import HOLDING, WorkloadState
 from pool.locks import EXPIRE
 from pool.models.workloads import Workload
+from pool.services.approvals.reminders import leases_spoken_of, requests_reminded
 from pool.services.leases import leases_ended_due, leases_ending_due, leases_left_waiting
 from pool.services.workloads import RETURNING, workload_stop
 from pool.wake import round_wanted
@@ -39,6 +40,8 @@ def expire() -> Due | None:
         ending = leases_ending_due(actor=SYSTEM)
         leases_ended_due(actor=SYSTEM)
         leases_left_waiting(actor=SYSTEM)
+        leases_spoken_of(actor=SYSTEM)
+        requests_reminded(actor=SYSTEM)
         return Due(ending, _stopped(), _woken())
 
 

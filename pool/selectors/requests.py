@@ -3,25 +3,33 @@
 from django.db.models import QuerySet
 
 from pool.lifecycle.requests import RequestState
-from pool.lifecycle.roles import Role
 from pool.models.requests import Request, RequestComment
+from pool.selectors.approvals.powers import decides_where
 from pool.selectors.memberships import Standing
 
 
 def request_list(*, standing: Standing) -> QuerySet[Request]:
     """Requests of the projects the person may read, newest first."""
-    return (
-        Request.objects.filter(standing.sees())
-        .select_related(
-            "project__organization",
-            "requester",
-            "decided_by",
-            "template_version__template",
-            "lease",
-        )
-        .prefetch_related("partitions")
-        .order_by("-pk")
+    return _with_names(Request.objects.filter(standing.sees()))
+
+
+def decidable_list(*, standing: Standing) -> QuerySet[Request]:
+    """Requests of the places where this person decides, themselves or for somebody away."""
+    where = decides_where(standing_of=standing)
+    return _with_names(Request.objects.all() if where is None else Request.objects.filter(where))
+
+
+def _with_names(rows: QuerySet[Request]) -> QuerySet[Request]:
+    """What lists show beside each."""
+    joined = rows.select_related(
+        "project__organization",
+        "requester",
+        "decided_by",
+        "template_version__template",
+        "lease",
+        "alters",
     )
+    return joined.prefetch_related("partitions").order_by("-pk")
 
 
 def approval_list(*, standing: Standing) -> QuerySet[Request]:
@@ -29,22 +37,14 @@ def approval_list(*, standing: Standing) -> QuerySet[Request]:
 
     One's own are among them, so that the page can say why they cannot be decided.
     """
-    rows = request_list(standing=standing).filter(state=RequestState.SUBMITTED)
-    if not standing.platform:
-        led = standing.in_projects(Role.LEAD)
-        admin = standing.in_organizations(Role.ORG_ADMIN)
-        rows = rows.filter(project__in=led) | rows.filter(project__organization__in=admin)
+    rows = decidable_list(standing=standing).filter(state=RequestState.SUBMITTED)
     return rows.order_by("submitted_at", "pk")
 
 
 def decided_list(*, standing: Standing) -> QuerySet[Request]:
     """Requests decided in the places where this person decides, newest decision first."""
     ended = [RequestState.APPROVED, RequestState.REJECTED, RequestState.RETURNED]
-    rows = request_list(standing=standing).filter(state__in=ended)
-    if not standing.platform:
-        led = standing.in_projects(Role.LEAD)
-        admin = standing.in_organizations(Role.ORG_ADMIN)
-        rows = rows.filter(project__in=led) | rows.filter(project__organization__in=admin)
+    rows = decidable_list(standing=standing).filter(state__in=ended)
     return rows.order_by("-decided_at", "-pk")
 
 

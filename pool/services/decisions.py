@@ -18,10 +18,11 @@ from pool.models.requests import Request
 from pool.models.users import User
 from pool.rules.approval import may_decide
 from pool.rules.workloads import comment_problem
-from pool.selectors.memberships import standing
+from pool.selectors.approvals.powers import roles_to_decide, stands_in_for
+from pool.services.approvals.altering import lease_granted
+from pool.services.approvals.told import tell_deciders, tell_requester
 from pool.services.calendar.reservations import reservation_confirm
 from pool.services.entitlements import entitlement_give_back
-from pool.services.leases import lease_open
 from pool.services.moves import locked, move
 from pool.services.queue import workloads_let_in
 from pool.services.refusals import refuse
@@ -30,6 +31,7 @@ from pool.services.requests import (
     request_comment,
     request_locked,
     request_rewrite,
+    wish_of,
 )
 
 UNDO_SECONDS = 10
@@ -206,7 +208,7 @@ def _undecided(request: Request, user: User) -> None:
 def _may(request: Request, user: User) -> None:
     if request.requester_id == user.pk:
         raise OwnRequest
-    roles = standing(user=user).roles_in(request.project)
+    roles = roles_to_decide(user=user, request=request)
     step = request.steps[request.step] if request.step < len(request.steps) else "lead"
     if not may_decide(step, roles):
         raise Forbidden(step=step)
@@ -250,6 +252,7 @@ def _carry_out(request: Request, user: User, actor: Actor, decision: Mapping[str
                 reason=decision["reason"],
                 changes=said,
             )
+            tell_requester(request=request, by=user, reason=decision["reason"])
         case _:
             _give_back_to_requester(request, user, actor, decision["reason"])
 
@@ -259,29 +262,35 @@ def _approve(request: Request, user: User, actor: Actor, decision: Mapping[str, 
     changes = _rows(decision.get("changes") or {})
     if changes:
         request = request_rewrite(request=request, words=changes, actor=actor)
-    roles = standing(user=user).roles_in(request.project)
+    roles = roles_to_decide(user=user, request=request)
+    deputy_of = stands_in_for(user=user, request=request)
     passed = request.step
     while passed < len(request.steps) and may_decide(request.steps[passed], roles):
         passed += 1
     if passed < len(request.steps):
         request.step, request.revision = passed, request.revision + 1
-        request.save(update_fields=["step", "revision"])
+        request.step_since, request.reminded, request.escalated_at = now(), 0, None
+        request.save(update_fields=["step", "revision", "step_since", "reminded", "escalated_at"])
         _pend(request, None, None)
         record(EventKind.REQUEST_CHANGED, request, actor=actor, passed=request.steps[:passed])
+        tell_deciders(request=request)
         return
     taken = request.entitled
+    wish = wish_of(request=request, user=request.requester) if request.alters_id else None
     move(
         request,
         RequestState.APPROVED,
         actor=actor,
         reason=decision["reason"],
         changes=_decided(user, decision["reason"]) | {"step": passed, "entitled": []},
-        told={"changed": sorted(changes)},
+        told={"changed": sorted(changes)}
+        | ({"deputy_of": deputy_of.username} if deputy_of else {}),
     )
-    lease = lease_open(request=request, taken=taken, actor=actor)
+    lease = lease_granted(request=request, wish=wish, taken=taken, actor=actor)
     reservation_confirm(request=request, lease=lease, actor=actor)
     waiting = request.workloads.filter(state=WorkloadState.AWAITING_APPROVAL)
     workloads_let_in(rows=locked(waiting), lease=lease, actor=actor)
+    tell_requester(request=request, by=user, reason=decision["reason"])
 
 
 def _give_back_to_requester(request: Request, user: User, actor: Actor, text: str) -> None:
@@ -295,6 +304,7 @@ def _give_back_to_requester(request: Request, user: User, actor: Actor, text: st
         reason=text,
         changes=_decided(user, text) | {"entitled": [], "revision": request.revision + 1},
     )
+    tell_requester(request=request, by=user, reason=text)
 
 
 def _decided(user: User, reason: str) -> dict[str, Any]:

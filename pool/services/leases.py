@@ -4,9 +4,10 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+from django.utils.translation import gettext
 
 from pool.clock import now
-from pool.errors import IllegalMove, NotYours
+from pool.errors import IllegalMove, Invalid, NotYours
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseState
@@ -16,6 +17,9 @@ from pool.models.leases import Lease
 from pool.models.requests import Request
 from pool.models.tenants import Project
 from pool.models.workloads import Workload
+from pool.rules.notices import NoticeKind
+from pool.rules.problems import marked as _
+from pool.services.approvals.told import tell_of_lease
 from pool.services.calendar.reservations import reservation_close
 from pool.services.entitlements import entitlement_give_back
 from pool.services.levels import Taken
@@ -33,12 +37,16 @@ GRACE = timedelta(hours=24)
 OVER = "its lease has ended, and the allowance has no room for it"
 
 
-def lease_open(*, request: Request, taken: list[Taken], actor: Actor) -> Lease:
+def lease_open(
+    *, request: Request, taken: list[Taken], actor: Actor, until: datetime | None = None
+) -> Lease:
     """The right a request was approved for, from its start (or now) for its whole duration.
 
-    `taken` is what stands in the entitlement rows for it. Call it inside the approval.
+    `taken` is what stands in the entitlement rows for it; `until` an end that is given already.
+    Call it inside the approval.
     """
     start = max(now(), request.starts_at) if request.starts_at else now()
+    end = until or start + timedelta(seconds=request.duration_seconds)
     lease = Lease.objects.create(
         request=request,
         project=request.project,
@@ -46,7 +54,7 @@ def lease_open(*, request: Request, taken: list[Taken], actor: Actor) -> Lease:
         need=request.need,
         copies=request.copies,
         kind=request.lease_kind,
-        valid=DateTimeTZRange(start, start + timedelta(seconds=request.duration_seconds)),
+        valid=DateTimeTZRange(start, end),
         entitled=taken,
     )
     lease.partitions.set(request.partitions.all())
@@ -57,6 +65,78 @@ def lease_open(*, request: Request, taken: list[Taken], actor: Actor) -> Lease:
         request=request.uid,
         copies=lease.copies,
         until=lease.valid.upper.isoformat(),
+    )
+    return lease
+
+
+def lease_lengthen(*, lease: Lease, seconds: int, request: Request, actor: Actor) -> Lease:
+    """The same lease, so many seconds longer. Call it inside the approval.
+
+    Raises:
+        IllegalMove: it is not in force any more.
+    """
+    lease = _locked(lease)
+    if lease.state != LeaseState.ACTIVE:
+        raise IllegalMove(noun="lease", state=lease.state, then="longer")
+    end = lease.valid.upper + timedelta(seconds=seconds)
+    lease.valid = DateTimeTZRange(lease.valid.lower, end)
+    lease.notices_sent, lease.recalled_at, lease.recall_reason = [], None, ""
+    lease.save(update_fields=["valid", "notices_sent", "recalled_at", "recall_reason"])
+    record(
+        EventKind.LEASE_EXTENDED,
+        lease,
+        actor=actor,
+        request=request.uid,
+        until=end.isoformat(),
+    )
+    return lease
+
+
+def lease_replace(*, lease: Lease, actor: Actor) -> None:
+    """Another lease came in its place: work goes over to it, as far as that carries it."""
+    lease = _locked(lease)
+    if lease.state == LeaseState.ACTIVE:
+        _ending(lease, actor=actor, reason="replaced by another size")
+
+
+@transaction.atomic
+def lease_recall(*, lease: Lease, ends_at: datetime, reason: str, actor: Actor) -> Lease:
+    """Bring the end forward to `ends_at`, with notice and a reason; work ends as at any end.
+
+    A later end than the lease has changes nothing but is refused, as is one that is over.
+
+    Raises:
+        Invalid: no reason, or the end lies not between now and the lease's own end.
+        IllegalMove: it is not in force.
+    """
+    lease = _locked(lease)
+    if lease.state != LeaseState.ACTIVE:
+        raise IllegalMove(noun="lease", state=lease.state, then="recalled")
+    if not reason.strip():
+        raise Invalid(reason=gettext("Say why, in a word the requester can use."))
+    if not now() <= ends_at < lease.valid.upper or ends_at <= lease.valid.lower:
+        raise Invalid(ends_at=gettext("The new end lies between now and the lease's own end."))
+    lease.valid = DateTimeTZRange(lease.valid.lower, ends_at)
+    lease.recalled_at, lease.recall_reason = now(), reason.strip()[:200]
+    lease.notices_sent = []
+    lease.save(update_fields=["valid", "recalled_at", "recall_reason", "notices_sent"])
+    record(
+        EventKind.LEASE_RECALLED,
+        lease,
+        actor=actor,
+        until=ends_at.isoformat(),
+        reason=lease.recall_reason,
+    )
+    tell_of_lease(
+        lease=lease,
+        kind=NoticeKind.RECALL,
+        text=_(
+            "Your lease %(title)s is recalled: it ends at %(until_at)s. %(reason)s"
+            " What runs then goes on for at most 24 h, as low priority."
+        ),
+        key=f"recall:{ends_at.isoformat()}",
+        until_at=ends_at.isoformat(),
+        reason=lease.recall_reason,
     )
     return lease
 
@@ -192,7 +272,9 @@ def _locked(lease: Lease) -> Lease:
     if project is None:
         raise NotYours
     _project_locked(project)
-    rows = Lease.objects.select_related("project", "request").filter(pk=lease.pk)
+    rows = Lease.objects.select_related(
+        "project", "request__requester", "request__template_version__template"
+    ).filter(pk=lease.pk)
     found = locked(rows)
     if not found:
         raise NotYours

@@ -1,8 +1,6 @@
 """Requests: drafted, changed, sent, talked about, withdrawn. Decisions are in decisions.py."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -12,22 +10,22 @@ from pool.clock import now
 from pool.errors import Forbidden, Invalid, NotYours, Stale
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
-from pool.lifecycle.leases import LeaseKind
 from pool.lifecycle.requests import RequestState
 from pool.lifecycle.workloads import WorkloadState
-from pool.models.partitions import Partition
+from pool.models.leases import Lease
 from pool.models.requests import Request, RequestComment
 from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
-from pool.rules.approval import Asked, policy_from, steps_for
-from pool.rules.needs import SIZES, Need, changed, from_mapping, to_mapping
-from pool.rules.requests import request_problems
+from pool.rules.needs import changed, from_mapping, to_mapping
 from pool.rules.workloads import comment_problem
 from pool.selectors.memberships import standing
-from pool.selectors.offers import asked_where
+from pool.services.approvals.altering import pending_take
+from pool.services.approvals.asking import KEPT, asking_of, columns_of, places_of, same_price
+from pool.services.approvals.steps import promised_by, steps_of
+from pool.services.approvals.told import tell_deciders, tell_of_comment
 from pool.services.calendar.reservations import reservation_ask, reservation_drop
-from pool.services.entitlements import entitlement_give_back, entitlement_take
+from pool.services.entitlements import entitlement_give_back
 from pool.services.moves import locked, move
 from pool.services.queue import workloads_withdrawn
 from pool.services.refusals import refuse, refusing
@@ -42,25 +40,7 @@ from pool.services.wishes import (
     wish_within_limits,
 )
 
-PROMISE = timedelta(hours=24)
-"""The time within which an answer is promised."""
-
 OPEN = (RequestState.DRAFT, RequestState.RETURNED, RequestState.SUBMITTED)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """The words of a request, as far as its requester may choose them."""
-
-    need: Mapping[str, Any] = field(default_factory=dict)
-    copies: int = 1
-    duration_seconds: int = 0
-    lease_kind: str = LeaseKind.ON_DEMAND
-    starts_at: datetime | None = None
-    partitions: tuple[Partition, ...] = ()
-    title: str = ""
-    purpose: str = ""
-    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -70,6 +50,8 @@ def request_draft(
     project: Project,
     template_version: TemplateVersion,
     actor: Actor,
+    alters: Lease | None = None,
+    alteration: str = "",
     **words: Any,
 ) -> Request:
     """Keep a request that nobody has to answer yet; words are the fields of Asking.
@@ -80,15 +62,17 @@ def request_draft(
     """
     project = project_open(project=project)
     template_usable(template_version=template_version, project=project)
-    asking = _asking(template_version, words)
+    asking = asking_of(template_version, words)
     need = need_wished(template_version=template_version, overrides=asking.need)
     request = Request.objects.create(
+        alters=alters,
+        alteration=alteration,
         project=project,
         requester=user,
         template_version=template_version,
         need=to_mapping(need),
         example=project.example,
-        **_columns(asking),
+        **columns_of(asking),
     )
     request.partitions.set(
         partitions_wished(project=project, wanted=asking.partitions) if asking.partitions else []
@@ -131,7 +115,7 @@ def request_send(*, request: Request, user: User, actor: Actor) -> Request:
     _own(request, user)
     wish = wish_of(request=request, user=user)
     request.partitions.set(wish.partitions)
-    taken = entitlement_take(project=request.project, wanted=_wanted(wish, request.copies))
+    taken = pending_take(request=request, wish=wish)
     at = now()
     move(
         request,
@@ -139,7 +123,10 @@ def request_send(*, request: Request, user: User, actor: Actor) -> Request:
         actor=actor,
         changes={
             "submitted_at": at,
-            "promised_at": at + PROMISE,
+            "promised_at": promised_by(organization=request.project.organization, at=at),
+            "step_since": at,
+            "reminded": 0,
+            "escalated_at": None,
             "entitled": taken,
             "steps": list(steps_of(request=request, wish=wish)),
             "step": 0,
@@ -151,6 +138,7 @@ def request_send(*, request: Request, user: User, actor: Actor) -> Request:
         told={"title": request.title},
     )
     reservation_ask(request=request, actor=actor)
+    tell_deciders(request=request)
     return request
 
 
@@ -183,17 +171,17 @@ def request_rewrite(*, request: Request, words: Mapping[str, Any], actor: Actor)
     Raises:
         Invalid, Impossible, QuotaExceeded: the new words could not be granted.
     """
-    kept = {name: getattr(request, name) for name in _KEPT} | dict(words)
+    kept = {name: getattr(request, name) for name in KEPT} | dict(words)
     with refusing():
         kept["need"] = changed(request.need, words.get("need") or {})
-    asking = _asking(request.template_version, kept)
+    asking = asking_of(request.template_version, kept)
     need = need_wished(template_version=request.template_version, overrides=asking.need)
-    places = _places(request, words, asking)
+    places = places_of(request, words, asking)
     old = from_mapping(request.need)
     had = set(request.partitions.all())
     before = card_seconds(request=request, need=old, partitions=had)
     request.partitions.set(places)
-    values = _columns(asking) | {"need": to_mapping(need), "revision": request.revision + 1}
+    values = columns_of(asking) | {"need": to_mapping(need), "revision": request.revision + 1}
     values |= {"pending_decision": None, "pending_until": None}
     for name, value in values.items():
         setattr(request, name, value)
@@ -201,16 +189,14 @@ def request_rewrite(*, request: Request, words: Mapping[str, Any], actor: Actor)
         after = card_seconds(request=request, need=need, partitions=places)
         request.weights = (
             weights_grown(weights=request.weights, before=before, after=after)
-            if _same_price(old, need) and (not had or had >= set(places))
+            if same_price(old, need) and (not had or had >= set(places))
             else {}
         )
     if request.state == RequestState.SUBMITTED:
         entitlement_give_back(project=request.project, taken=request.entitled)
         wish = wish_of(request=request, user=request.requester)
         request.partitions.set(wish.partitions)
-        request.entitled = entitlement_take(
-            project=request.project, wanted=_wanted(wish, request.copies)
-        )
+        request.entitled = pending_take(request=request, wish=wish)
         request.steps = list(steps_of(request=request, wish=wish))
         request.step = min(request.step, len(request.steps) - 1)
     request.save()
@@ -255,6 +241,7 @@ def request_comment(*, request: Request, user: User, text: str, actor: Actor) ->
         project=request.project,
         comment=comment.uid,
     )
+    tell_of_comment(request=request, author=user, text=comment.text, comment=comment.uid)
     return comment
 
 
@@ -303,86 +290,6 @@ def wish_of(*, request: Request, user: User) -> Wish:
         partitions=tuple(request.partitions.all()),
     )
     return wish_within_limits(wish=wish, user=user, copies=request.copies)
-
-
-def steps_of(*, request: Request, wish: Wish) -> tuple[str, ...]:
-    """Whose yes it needs, by its template's policy."""
-    with refusing():
-        policy = policy_from(request.template_version.approval)
-    asked = Asked(
-        cards=wish.micro * request.copies / 1_000_000,
-        days=request.duration_seconds / 86_400,
-        reserved=request.lease_kind == LeaseKind.RESERVED,
-        partitions=frozenset(one.slug for one in wish.partitions),
-        weights=request.weights,
-    )
-    return steps_for(policy, asked)
-
-
-_KEPT = (
-    "need",
-    "copies",
-    "duration_seconds",
-    "lease_kind",
-    "starts_at",
-    "title",
-    "purpose",
-    "weights",
-)
-
-
-def _same_price(old: Need, need: Need) -> bool:
-    """Whether a second of a card can cost no more than before: nothing but its size has changed.
-
-    Otherwise the old weights say nothing of the new need, and unknown ones pass every limit.
-    """
-    plain = {name: getattr(need, name) for name in (*SIZES, "parts", "proportional")}
-    return replace(old, **plain) == need
-
-
-def _places(request: Request, words: Mapping[str, Any], asking: Asking) -> tuple[Partition, ...]:
-    """The partitions of the new words; another kind of card looks at all of them again."""
-    if "partitions" in words:
-        return partitions_wished(project=request.project, wanted=asking.partitions)
-    other_cards = {"vendors", "labels", "models"} & set(words.get("need") or {})
-    wanted = () if other_cards else tuple(request.partitions.all())
-    return partitions_wished(project=request.project, wanted=wanted)
-
-
-def _wanted(wish: Wish, copies: int) -> Any:
-    return asked_where(
-        need=wish.need, copies=copies, options=wish.options, partitions=wish.partitions
-    )
-
-
-def _asking(template_version: TemplateVersion, words: Mapping[str, Any]) -> Asking:
-    """The words in their shape, checked one by one."""
-    strange = set(words) - set(Asking.__dataclass_fields__)
-    if strange:
-        raise Invalid(**{name: gettext("This is not a part of a request.") for name in strange})
-    given = {name: value for name, value in words.items() if value is not None}
-    if not given.get("duration_seconds"):
-        given["duration_seconds"] = template_version.default_seconds
-    asking = Asking(**given)
-    refuse(
-        request_problems(
-            title=asking.title,
-            purpose=asking.purpose,
-            copies=asking.copies,
-            seconds=asking.duration_seconds,
-            most_seconds=template_version.max_seconds,
-            lease_kind=asking.lease_kind,
-            starts_at=asking.starts_at,
-            now=now(),
-            weights=asking.weights,
-        )
-    )
-    return asking
-
-
-def _columns(asking: Asking) -> dict[str, Any]:
-    words = {name: getattr(asking, name) for name in _KEPT if name != "need"}
-    return words | {"weights": dict(asking.weights), "title": asking.title.strip()}
 
 
 def _own(request: Request, user: User) -> None:

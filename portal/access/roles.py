@@ -20,13 +20,19 @@ class Verb(StrEnum):
     REQUEST_CHANGE_ANY = "request.change_any"
     REQUEST_DECIDE = "request.decide"
     LEASE_GIVE_BACK = "lease.give_back"
+    LEASE_RECALL = "lease.recall"
+    APPROVAL_POLICY_SET = "approval_policy.set"
     COST_SEE = "cost.see"
     QUOTA_SEE = "quota.see"
     QUOTA_SET = "quota.set"
+    QUOTA_DEAL = "quota.deal"
     ALLOWANCE_SET = "allowance.set"
     MEMBER_MANAGE = "member.manage"
     PROJECT_MANAGE = "project.manage"
     ORGANIZATION_MANAGE = "organization.manage"
+    ORGANIZATION_CHANGE = "organization.change"
+    ACCOUNT_MANAGE = "account.manage"
+    GROUP_MANAGE = "group.manage"
     USER_MANAGE = "user.manage"
     TEMPLATE_MANAGE = "template.manage"
     PARTITION_MANAGE = "partition.manage"
@@ -38,6 +44,9 @@ class Verb(StrEnum):
     PRICE_MANAGE = "price.manage"
     MONTH_CLOSE = "month.close"
     EVENT_SEE = "event.see"
+    SECRET_MANAGE = "secret.manage"  # noqa: S105
+    STORAGE_MANAGE = "storage.manage"
+    ENVIRONMENT_MANAGE = "environment.manage"
 
 
 V = Verb
@@ -51,13 +60,20 @@ _LEAD = _MEMBER | {
     V.REQUEST_DECIDE,
     V.LEASE_GIVE_BACK,
     V.MEMBER_MANAGE,
+    V.SECRET_MANAGE,
+    V.ACCOUNT_MANAGE,
     V.EVENT_SEE,
 }
 _ORG_ADMIN = _LEAD | {
+    V.LEASE_RECALL,
+    V.APPROVAL_POLICY_SET,
     V.ALLOWANCE_SET,
+    V.QUOTA_DEAL,
     V.PROJECT_MANAGE,
+    V.ORGANIZATION_CHANGE,
     V.USER_MANAGE,
     V.TEMPLATE_MANAGE,
+    V.ENVIRONMENT_MANAGE,
     V.MONTH_CLOSE,
 }
 

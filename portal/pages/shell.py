@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 from pool.lifecycle.roles import Role
 from pool.models.installation import Installation
 from pool.models.users import User
+from pool.selectors.approvals.notices import notices_unread
 from pool.selectors.memberships import Standing
 from pool.selectors.requests import approval_list
 from portal.pages.htmx import standing_of
@@ -78,6 +79,7 @@ def _visitor(request: HttpRequest, user: User) -> dict[str, Any]:
         "initials": "".join(part[0] for part in name.split()[:2]).upper() or "?",
         "role": ROLES[role] if role else _("No role yet"),
         "example": bool(first),
+        "unread": notices_unread(user=user),
         "sections": _sections(request, user, standing),
     }
 
@@ -95,6 +97,8 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
         work.append(link("schedules", "refresh", _("Schedules")))
         work.append(link("requests", "file-text", _("Requests")))
         work.append(link("reservations", "lock", _("Reservations")))
+    if standing.first_role is not None:
+        work.append(link("places", "users", _("Projects")))
     if standing.decides:
         waiting = approval_list(standing=standing).exclude(requester=user).count()
         work.append(link("approvals", "inbox", _("Approvals"), waiting))
@@ -111,7 +115,7 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
     ]
     sections = [Section("", work), Section(_("Pool"), pool), Section(_("Limits and money"), money)]
     if standing.platform or standing.in_organizations(Role.ORG_ADMIN):
-        admin = [link("users", "users", _("People")), link("events", "history", _("Events"))]
+        admin = [link("users", "user", _("People")), link("events", "history", _("Events"))]
         if standing.platform:
             admin.append(link("policies", "adjustments", _("Scheduling rules")))
         sections.append(Section(_("Administration"), admin))

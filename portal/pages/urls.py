@@ -21,7 +21,10 @@ from portal.pages import (
     workloads,
 )
 from portal.pages.calendar import partitions, policies, reservations, windows
+from portal.pages.notices import inbox, letters, ways
+from portal.pages.people import invitations, members, persons, places
 from portal.pages.queueing import heads, item, listing, policy, waits
+from portal.pages.quotatree import urls as quotatree
 from portal.pages.series import arrays, schedules
 from portal.pages.yielding import critical, orders
 
@@ -78,6 +81,14 @@ urlpatterns = [
     path("approvals/together/undo/", together.undo, name="approvals-together-undo"),
     path("approvals/<str:uid>/", approvals.pane, name="approval"),
     path("approvals/<str:uid>/<str:verb>/", approvals.decide, name="approval-decide"),
+    path("notices/", inbox.index, name="notices"),
+    path("notices/bell/", inbox.bell, name="notices-bell"),
+    path("notices/read/", inbox.read, name="notices-read"),
+    path("notices/ways/", ways.index, name="notice-ways"),
+    path("notices/ways/receiver/", ways.hook, name="notice-hook"),
+    path("notices/letters/", letters.index, name="notice-letters"),
+    path("notices/letters/<str:name>/", letters.letter, name="notice-letter"),
+    path("notices/<str:uid>/", inbox.follow, name="notice-follow"),
     path("map/", map.index, name="map"),
     path("map/cards/<str:uid>/", map.card, name="map-card"),
     path("nodes/", nodes.index, name="nodes"),
@@ -99,10 +110,33 @@ urlpatterns = [
     path("rules/<str:uid>/revert/", policies.revert, name="policy-revert"),
     path("templates/", templates.index, name="templates"),
     path("quotas/", quotas.index, name="quotas"),
+    *quotatree.urlpatterns,
     path("usage/", usage.index, name="usage"),
     path("tokens/", tokens.index, name="tokens"),
     path("tokens/<str:uid>/revoke/", tokens.revoke, name="token-revoke"),
     path("profile/", profile.index, name="profile"),
     path("people/", users.index, name="users"),
+    path("people/<str:uid>/", persons.detail, name="person"),
+    path("people/<str:uid>/leave/", persons.leave, name="person-leave"),
+    path("people/<str:uid>/<str:verb>/", persons.act, name="person-act"),
+    path("projects/", places.index, name="places"),
+    path("projects/<str:uid>/", places.project, name="project"),
+    path("projects/<str:uid>/close/<str:verb>/", places.project_close, name="project-close"),
+    path("projects/<str:uid>/accounts/", members.account_new, name="service-account-new"),
+    path("projects/<str:uid>/<str:verb>/", places.project_act, name="project-act"),
+    path("organizations/<str:uid>/", places.organization, name="organization"),
+    path("organizations/<str:uid>/projects/", places.project_new, name="project-new"),
+    path("organizations/<str:uid>/<str:verb>/", places.organization_act, name="organization-act"),
+    path("members/<str:uid>/<str:verb>/", members.change, name="member-change"),
+    path("places/<str:kind>/<str:uid>/members/", members.add, name="member-add"),
+    path("places/<str:kind>/<str:uid>/invite/", members.ask_in, name="invite"),
+    path("accounts-of-projects/<str:uid>/", members.account, name="service-account"),
+    path(
+        "accounts-of-projects/<str:uid>/<str:verb>/",
+        members.account_act,
+        name="service-account-act",
+    ),
+    path("invitations/<str:uid>/revoke/", invitations.revoke, name="invitation-revoke"),
+    path("invitations/<str:secret>/", invitations.answer, name="invitation"),
     path("events/", events.index, name="events"),
 ]

@@ -104,6 +104,8 @@ NODE_SILENT_SECONDS = env.number("GPUPOOL_NODE_SILENT_SECONDS", 30)
 PUBLIC_URL = env.text("PUBLIC_URL")
 ANNOUNCEMENT = env.text("GPUPOOL_ANNOUNCEMENT")
 GATEWAY_ORIGIN = env.text("GATEWAY_ORIGIN")
+# Hosts with private addresses to which notices may be sent all the same.
+HOOK_HOSTS = env.names("GPUPOOL_HOOK_HOSTS")
 HEALTH_TOKEN = env.text("HEALTH_TOKEN")
 # How large a part of the nodes may be silent (0 to 1) before /healthz calls the agents unwell.
 HEALTH_SILENT_SHARE = 0.5

@@ -35,8 +35,13 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "watch": {"task": "pool.watch", "schedule": 1.0, "options": {"expires": 5}},
     "expire": {"task": "pool.expire", "schedule": 10.0, "options": {"expires": 30}},
     "recurring": {"task": "pool.recurring", "schedule": 5.0, "options": {"expires": 20}},
+    "quota-plans": {"task": "pool.quota_plans", "schedule": 5.0, "options": {"expires": 20}},
+    "quota-books": {"task": "pool.quota_books", "schedule": 60.0, "options": {"expires": 120}},
     "impossible": {"task": "pool.impossible", "schedule": 30.0, "options": {"expires": 60}},
+    "departures": {"task": "pool.departures", "schedule": 10.0, "options": {"expires": 30}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},
+    "notices": {"task": "portal.send_notices", "schedule": 30.0, "options": {"expires": 60}},
+    "rollups": {"task": "pool.rollups", "schedule": 20.0, "options": {"expires": 60}},
     "housekeep": {"task": "pool.housekeep", "schedule": 3600.0, "options": {"expires": 600}},
     "audit": {"task": "pool.audit", "schedule": 300.0, "options": {"expires": 120}},
 }

@@ -117,7 +117,7 @@ def test_a_lease_in_force_is_not_ended_at_once(world, lease):
         lease_give_back(lease=Lease(pk=999), actor=SYSTEM)
 
 
-def test_an_extension_is_a_request_that_begins_where_the_lease_ends(world, lease):
+def test_an_extension_is_a_request_and_the_yes_makes_the_same_lease_longer(world, lease):
     request = lease_extension_ask(
         lease=lease,
         user=world.member,
@@ -127,32 +127,29 @@ def test_an_extension_is_a_request_that_begins_where_the_lease_ends(world, lease
         weights=make.FREE,
     )
     assert (request.state, request.copies, request.duration_seconds) == ("submitted", 2, 3600)
-    assert request.starts_at == lease.valid.upper
+    assert (request.starts_at, request.alters) == (lease.valid.upper, lease)
     assert request.need == lease.need
-    longer = request_approve(request=request, user=world.lead, actor=make.by(world.lead)).lease
-    assert longer.valid.lower == lease.valid.upper
-
-
-def extended(world, lease, **words):
-    """The lease with an extension that is approved."""
-    asked = {"lease": lease, "user": world.member, "seconds": 3600, "weights": make.FREE}
-    request = lease_extension_ask(**(asked | words), actor=make.by(world.member))
-    return request_approve(request=request, user=world.lead, actor=make.by(world.lead)).lease
+    assert request.entitled == []
+    before = lease.valid
+    request_approve(request=request, user=world.lead, actor=make.by(world.lead))
+    lease.refresh_from_db()
+    assert lease.valid.upper == before.upper + timedelta(hours=1)
+    assert Lease.objects.count() == 1
+    assert Event.objects.filter(kind="lease.extended", subject=f"lease:{lease.uid}").count() == 1
 
 
 @pytest.mark.handmade_books
 def test_an_extension_carries_on_what_runs_and_what_waits(world, lease):
     running, waiting = work(world, lease=lease), work(world, lease=lease)
     Workload.objects.filter(pk=running.pk).update(state="running", priority="high")
-    longer = extended(world, lease)
-    back = longer.valid.lower - timezone.now() + timedelta(seconds=1)
-    for one in (lease, longer):
-        begun, over = one.valid.lower - back, one.valid.upper - back
-        Lease.objects.filter(pk=one.pk).update(valid=(begun, over))
-    assert leases_ending_due(actor=SYSTEM) == 1
-    running.refresh_from_db(), waiting.refresh_from_db(), lease.refresh_from_db()
-    assert lease.state == "ending"
-    assert {running.lease, waiting.lease} == {longer}
+    asked = {"lease": lease, "user": world.member, "seconds": 90_000, "weights": make.FREE}
+    request = lease_extension_ask(**asked, actor=make.by(world.member))
+    request_approve(request=request, user=world.lead, actor=make.by(world.lead))
+    lease.refresh_from_db()
+    long_ago(lease, 1)
+    assert leases_ending_due(actor=SYSTEM) == 0
+    running.refresh_from_db(), waiting.refresh_from_db()
+    assert {running.lease, waiting.lease} == {lease}
     assert (running.state, running.priority, waiting.state) == ("running", "high", "queued")
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from pool.errors import Forbidden, IllegalMove, Impossible, Invalid, NotYours, Stale, Suspended
 from pool.events import SYSTEM
 from pool.models import Event, Project, Request
+from pool.rules.working import WorkingCalendar, working_after
 from pool.services.decisions import request_approve, request_decisions_due
 from pool.services.requests import (
     request_comment,
@@ -72,7 +73,7 @@ def test_a_draft_binds_nobody_until_it_is_sent(world):
     sent = request_send(request=request, user=world.member, actor=make.by(world.member))
     assert (sent.state, sent.steps, sent.revision) == ("submitted", ["lead"], 2)
     assert [p.slug for p in sent.partitions.all()] == ["a100"]
-    assert sent.promised_at - sent.submitted_at == timedelta(hours=24)
+    assert sent.promised_at == working_after(WorkingCalendar(), sent.submitted_at, 8)
 
 
 def test_what_no_card_could_hold_is_refused_when_it_is_sent(world):

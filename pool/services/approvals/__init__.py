@@ -1,0 +1,1 @@
+"""Deputies, written policies, and what people are told of requests."""

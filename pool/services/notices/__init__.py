@@ -1,0 +1,1 @@
+"""Telling people, and what they want to be told."""

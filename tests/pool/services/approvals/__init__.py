@@ -1,0 +1,1 @@
+"""Deputies, policies, reminders, leases that change."""
