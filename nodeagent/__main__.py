@@ -17,6 +17,8 @@ from nodeagent.enclosure import enclosure
 from nodeagent.enclosure.trial import Tried
 from nodeagent.enrol import Enrolment
 from nodeagent.link import Link
+from nodeagent.notebooks.environment import INTERPRETERS, Recipe
+from nodeagent.notebooks.library import Library
 from nodeagent.runners import container
 from nodeagent.runners.accounts import blocked_at
 from nodeagent.runners.container import Containers
@@ -44,11 +46,13 @@ def build(config: Config, node: SimulatedNode | None, tried: Tried | None = None
     carve = config.carve and not config.observe
     wishes = choose.Wishes(carve, config.hami_core, config.exporter, config.vgpu_policy)
     driver = choose.driver(node, state, config.faults, wishes)
-    tools = tools_folder(work, ("/usr/bin/python3", "/usr/local/bin/python3", sys.executable))
+    tools = tools_folder(work, INTERPRETERS)
+    recipe = Recipe(INTERPRETERS, config.notebook_requirements, config.notebook_index)
+    library = Library(work, recipe, config.home_dir, config.ca)
     return Agent(
         name=name,
         driver=driver,
-        runner=ProcessRunner(state, work, tools, config.gang_ports, enclosed, engine),
+        runner=ProcessRunner(state, work, tools, config.gang_ports, enclosed, engine, library),
         link=Link(config.portal, ca=config.ca),
         state_dir=state,
         enrolment=Enrolment(

@@ -76,13 +76,14 @@ class Agent:
         self.executor.cards = {card.uuid: card for card in await self.driver.inventory()}
         self.runner.changed = self._on_change
         self.runner.listed_at = self.wish.listed_at
+        self.runner.notebooks.hear_wish(self.wish.desired)
         await self.runner.adopt()
         self._act.set()
         first = (self._greet(), self._listen(), self._pull_loop(), self._act_loop())
-        giveway = self.runner.giveway.run(self._on_change)
-        rest = (self._report_loop(), self._sample_loop(), self.logs.run(self._begun), giveway)
+        sides = (self.runner.giveway, self.runner.notebooks)
+        rest = (self._report_loop(), self._sample_loop(), self.logs.run(self._begun))
         async with asyncio.TaskGroup() as group:
-            for loop in (*first, *rest):
+            for loop in (*first, *rest, *(one.run(self._on_change) for one in sides)):
                 group.create_task(loop)
 
     async def stop_workloads(self, grace_s: float) -> None:
@@ -164,9 +165,10 @@ class Agent:
         while True:
             await self._welcome.wait()
             with contextlib.suppress(CutOff):
-                async for _ in self.link.wakes():
+                async for word in self.link.wakes():
                     back_off.reset()
-                    self._pull.set()
+                    if not self.runner.notebooks.hear(word):
+                        self._pull.set()
             await asyncio.sleep(back_off.next())
 
     async def _pull_loop(self) -> None:
@@ -186,6 +188,7 @@ class Agent:
             if wish is not None and self.wish.accept(wish):
                 self.executor.settle(wish)
                 self.runner.giveway.hear(wish)
+                self.runner.notebooks.hear_wish(wish)
                 self._act.set()
             elif wish is not None:
                 log.warning(

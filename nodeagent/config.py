@@ -43,6 +43,9 @@ class Config:
     as_json: bool = False
     address: str = ""
     gang_ports: tuple[int, int] | None = None
+    home_dir: Path | None = None
+    notebook_requirements: Path | None = None
+    notebook_index: str = ""
 
     def token_of(self, node: str) -> str:
         """The join token for a node: given itself, in a file, or in the folder as NODE.token.
@@ -91,6 +94,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--ca", help="certificate authority of the portal")
     made.add_argument("--address", help="where other nodes reach this one (default: found out)")
     made.add_argument("--gang-ports", help="FIRST-LAST port for gangs to meet (default: any free)")
+    made.add_argument("--home-dir", help="where files of notebooks are kept; shared by all nodes")
+    made.add_argument("--notebook-requirements", help="file of packages that notebooks find, too")
+    made.add_argument("--notebook-index", help="package index for the notebooks' environment")
     made.add_argument("--log-level", help="DEBUG, INFO, WARNING or ERROR")
     return made
 
@@ -135,6 +141,9 @@ def parse(arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[str
         log_level=value("log_level", "INFO").upper(),
         address=value("address"),
         gang_ports=_ports(value("gang_ports")),
+        home_dir=path("home_dir"),
+        notebook_requirements=path("notebook_requirements"),
+        notebook_index=value("notebook_index"),
     )
     _check(config)
     return action, config

@@ -128,8 +128,8 @@ class Link:
         """
         await self._post("logs", batch)
 
-    async def wakes(self) -> AsyncIterator[None]:
-        """One item when the socket opens and one for each wake; ends when the line is cut.
+    async def wakes(self) -> AsyncIterator[str]:
+        """A word when the socket opens and each that the portal says; ends when the line is cut.
 
         Raises:
             CutOff
@@ -144,9 +144,9 @@ class Link:
                 proxy=None,
                 compression=None,
             ) as socket:
-                yield
-                async for _ in socket:
-                    yield
+                yield ""
+                async for word in socket:
+                    yield word if isinstance(word, str) else ""
         except (OSError, TimeoutError, websockets.WebSocketException) as failure:
             raise CutOff(f"wake: {failure}") from failure
 

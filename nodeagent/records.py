@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from nodeagent import clock, diagnosis, disk, processes
+from nodeagent.protocol.notebooks import NotebookSeen
 from nodeagent.protocol.report import FoundWork, Origin
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
 
@@ -69,6 +70,7 @@ class Record:
     checkpoint_at: float | None = None
     checkpoint_path: str = ""
     origin: Origin | None = None
+    notebook: NotebookSeen | None = None
 
     @property
     def state(self) -> WorkFound:
@@ -118,6 +120,7 @@ class Record:
             notice=self.notice,
             noticed_at=self.noticed_at,
             acked_at=self.acked_at,
+            notebook=self.notebook,
         )
 
 

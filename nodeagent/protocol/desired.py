@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from nodeagent.protocol.places import Mount, Watched
 from nodeagent.protocol.vocabulary import Mode, Silence, WorkloadKind, WorkWanted
 
 
@@ -54,7 +55,10 @@ class WantedWork(Struct, frozen=True, kw_only=True):
     """An attempt that shall run, or shall stop. Times in seconds, memory and disk in MiB.
 
     `notice` tells it to leave; `draining` takes it out of routing. `resume_step` and `resume_path`
-    are the newest checkpoint of its earlier attempts.
+    are the newest checkpoint of its earlier attempts. `home` names the folder
+    that a notebook's person keeps between runs. `secret_env` and `secret_files` are told only
+    until it has started, and are never kept; `missing` names what it should be given and is gone,
+    so that it is refused. `folder` holds its programs, in a subfolder bin.
     """
 
     attempt: str
@@ -83,6 +87,12 @@ class WantedWork(Struct, frozen=True, kw_only=True):
     resume_step: int | None = None
     resume_path: str = ""
     launch: Launch | None = None
+    home: str = ""
+    mounts: tuple[Mount, ...] = ()
+    secret_env: dict[str, str] = {}
+    secret_files: dict[str, str] = {}
+    missing: tuple[str, ...] = ()
+    folder: str = ""
 
 
 class Desired(Struct, frozen=True, kw_only=True):
@@ -95,3 +105,4 @@ class Desired(Struct, frozen=True, kw_only=True):
     closed: tuple[str, ...] = ()
     observe: bool = False
     drain: bool = False
+    watched: tuple[Watched, ...] = ()

@@ -3,6 +3,8 @@
 from msgspec import Struct
 
 from nodeagent.protocol.desired import WantedSlice
+from nodeagent.protocol.notebooks import NotebookSeen
+from nodeagent.protocol.places import Place
 from nodeagent.protocol.vocabulary import (
     ExitReason,
     Mode,
@@ -82,6 +84,7 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     noticed_at: float | None = None
     acked_at: float | None = None
     origin: Origin | None = None
+    notebook: NotebookSeen | None = None
 
 
 class CardError(Struct, frozen=True, kw_only=True):
@@ -123,7 +126,10 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What is. `generation` is the newest one whose every step has been tried."""
+    """What is. `generation` is the newest one whose every step has been tried.
+
+    `places` are the watched folders; None while the node has not looked.
+    """
 
     epoch: int
     generation: int
@@ -133,6 +139,7 @@ class Report(Struct, frozen=True, kw_only=True):
     work: tuple[FoundWork, ...] = ()
     cards: tuple[CardHealth, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+    places: tuple[Place, ...] | None = None
 
 
 class Taken(Struct, frozen=True, kw_only=True):

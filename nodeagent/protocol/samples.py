@@ -8,7 +8,8 @@ from nodeagent.protocol.vocabulary import Fidelity
 class Reading(Struct, frozen=True, kw_only=True):
     """Ten seconds of one card, or of one slice when `slice` is set. None is unknown, never 0.
 
-    Shares in per cent, memory in MiB, rates in MiB/s, power in watts, temperature in °C.
+    Shares in per cent, memory in MiB, rates in MiB/s, power in watts, temperature in °C. The last
+    four are what the work says of itself, per second and in milliseconds, beside its first slice.
     """
 
     at: float
@@ -38,6 +39,10 @@ class Reading(Struct, frozen=True, kw_only=True):
     ram_mib_mean: float | None = None
     disk_mib_s: float | None = None
     net_mib_s: float | None = None
+    samples_s: float | None = None
+    tokens_s: float | None = None
+    queries_s: float | None = None
+    latency_ms: float | None = None
     fidelity: Fidelity = Fidelity.MEASURED
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from nodeagent.giveway.keeper import GiveWay
+from nodeagent.notebooks.keeper import Notebooks
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.report import FoundSlice, FoundWork, Origin
@@ -44,6 +45,7 @@ class Runner(Protocol):
     """What it can run: processes, and containers where an engine answered."""
     records: dict[str, Record]
     giveway: GiveWay
+    notebooks: Notebooks
     changed: Callable[[], None]
     listed_at: Callable[[str], float]
     """Since when an attempt is wanted here (CLOCK_BOOTTIME): its time counts from there."""

@@ -19,10 +19,13 @@ from nodeagent.enclosure import enclosure
 from nodeagent.enclosure.enclosure import Enclosure
 from nodeagent.giveway import contract
 from nodeagent.giveway.keeper import GiveWay
+from nodeagent.notebooks.environment import Unavailable
+from nodeagent.notebooks.keeper import Notebooks
+from nodeagent.notebooks.library import Library
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.report import FoundWork
-from nodeagent.protocol.vocabulary import ExitReason, Silence
+from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
 from nodeagent.records import Record
 from nodeagent.runners import adoption
 from nodeagent.runners.accounts import Account, NoAccount, resolve
@@ -53,6 +56,7 @@ class ProcessRunner:
         ports: tuple[int, int] | None = None,
         enclosed: Enclosure | None = None,
         containers: Containers | None = None,
+        library: Library | None = None,
     ) -> None:
         self.records: dict[str, Record] = {}
         self.changed: Callable[[], None] = lambda: None
@@ -76,7 +80,8 @@ class ProcessRunner:
         self._ports = ports
         self._watches: dict[str, Watch] = {}
         self._pulls: dict[str, asyncio.Task[None]] = {}
-        self.giveway = GiveWay(self.records, lambda record: self._work_root / record.folder.name)
+        self.giveway = GiveWay(self.records, self._home)
+        self.notebooks = Notebooks(self.records, self._home, library or Library(work_root))
 
     async def adopt(self) -> None:
         """Folders first, then shims whose folder is gone or torn: the same processes go on."""
@@ -97,21 +102,31 @@ class ProcessRunner:
         record = self.records.get(work.attempt) or self._accepted(work, order)
         if record.begun:
             return
-        if work.runner != CONTAINER or await self._containers.has(work.image):
+        if not await self._waits(work):
             await self._launch(record, order)
             return
         # Long work of its own: the step returns, so that a stop is never kept waiting behind it.
         record.pulling = True
         self._pulls[work.attempt] = asyncio.create_task(self._fetch(record, order))
 
+    async def _waits(self, work: WantedWork) -> bool:
+        """Whether something has to be fetched or built first, which may take minutes."""
+        if work.kind == WorkloadKind.NOTEBOOK:
+            return True
+        return work.runner == CONTAINER and not await self._containers.has(work.image)
+
     async def _fetch(self, record: Record, order: Order) -> None:
-        """Pull the image, then start; whatever comes of it is in the record."""
+        """Pull the image or make the environment, then start; what comes of it is in the record."""
         try:
-            await self._containers.pull(record, order.work)
-            await self._launch(record, order)
+            if order.work.kind == WorkloadKind.NOTEBOOK:
+                order = await self.notebooks.prepare(record, order, self.changed)
+            else:
+                await self._containers.pull(record, order.work)
+            if record.ended_at is None:
+                await self._launch(record, order)
         except StartFailed as failure:
             log.warning("%s cannot start: %s", record.attempt, failure)
-        except PullFailed as failure:
+        except (PullFailed, Unavailable) as failure:
             self.refuse(order.work, str(failure))
         finally:
             record.pulling = False
@@ -235,6 +250,7 @@ class ProcessRunner:
         self._watches.clear()
         for pull in self._pulls.values():
             pull.cancel()
+        self.notebooks.close()
         self._enclosure.close()
 
     def kill_everything(self) -> None:
@@ -242,6 +258,9 @@ class ProcessRunner:
         for record in self.records.values():
             if record.ended_at is None:
                 self._sweep(record, shims_too=True)
+
+    def _home(self, record: Record) -> Path:
+        return self._work_root / record.folder.name
 
     def _folder(self, attempt: str, rank: int) -> Path:
         return self._attempts / records.folder_name(attempt, rank)

@@ -1,0 +1,1 @@
+"""Notebooks of one node: their environment, their start, what moves in them, ways into them."""

@@ -1,0 +1,175 @@
+"""One node's notebooks: made ready, looked at, and reached by tunnels."""
+
+import asyncio
+import dataclasses
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from nodeagent import clock
+from nodeagent.notebooks import asking, launch
+from nodeagent.notebooks.library import Library
+from nodeagent.notebooks.moving import Look, Moving, moving
+from nodeagent.protocol.codec import BadMessage, decode
+from nodeagent.protocol.desired import Desired
+from nodeagent.protocol.notebooks import TOKEN, NotebookSeen, Stage, TunnelAsk
+from nodeagent.protocol.vocabulary import WorkloadKind
+from nodeagent.records import Record
+from nodeagent.tunnel import Tunnels
+
+if TYPE_CHECKING:
+    from nodeagent.runners.base import Order
+
+log = logging.getLogger(__name__)
+
+QUICK_S = 0.5
+"""How often a notebook that starts is asked whether it answers."""
+
+SLOW_S = 5.0
+"""How often one that answers is asked what moves in it."""
+
+
+@dataclass
+class Memory:
+    """What is remembered of one notebook between two looks; moments are CLOCK_BOOTTIME."""
+
+    token: str
+    looked_at: float | None = None
+    told: dict[str, str] = field(default_factory=dict)
+    moved_at: dict[str, float] = field(default_factory=dict)
+    look: Look | None = None
+
+
+class Notebooks:
+    """`home` says where the folder of an attempt is."""
+
+    def __init__(
+        self,
+        records: dict[str, Record],
+        home: Callable[[Record], Path],
+        library: Library,
+    ) -> None:
+        self._records = records
+        self._home = home
+        self._library = library
+        self._known: dict[str, Memory] = {}
+        self._net: Counter[str] = Counter()
+        self._tunnels = Tunnels(self._carried, library.ca)
+
+    async def prepare(self, record: Record, order: "Order", changed: Callable[[], None]) -> "Order":
+        """The order with what is executed, once the environment is there; progress is reported.
+
+        Raises:
+            Unavailable: no notebook can run here.
+        """
+
+        def say(words: str) -> None:
+            fresh = record.notebook is None or record.notebook.words != words
+            record.notebook = NotebookSeen(stage=Stage.ENVIRONMENT, words=words)
+            if fresh:
+                changed()
+
+        say("")
+        folder = await self._library.environment.ready(say)
+        files = await asyncio.to_thread(launch.kept_files, self._library.homes, order.work)
+        record.notebook = NotebookSeen(stage=Stage.STARTING)
+        work = launch.command(order.work, folder, files)
+        return dataclasses.replace(order, work=work)
+
+    def hear_wish(self, wish: Desired) -> None:
+        """Learn the tokens of the notebooks that are wanted here; an adopted one has no other."""
+        wanted = {one.attempt: one for one in wish.work if one.kind == WorkloadKind.NOTEBOOK}
+        known = self._known
+        self._known = {
+            attempt: known.get(attempt) or Memory(token=work.env.get(TOKEN, ""))
+            for attempt, work in wanted.items()
+        }
+        self._net = Counter({k: v for k, v in self._net.items() if k in wanted})
+
+    def hear(self, word: str) -> bool:
+        """Whether a word of the portal asked for a tunnel; if so it is being dug."""
+        if not word.startswith("{"):
+            return False
+        try:
+            ask = decode(word.encode(), TunnelAsk)
+        except BadMessage as bad:
+            log.warning("a word of the portal is not understood: %s", bad)
+            return True
+        record = self._records.get(ask.attempt)
+        if record is not None and record.ended_at is None and ask.attempt in self._known:
+            self._tunnels.open(ask, self._home(record))
+        return True
+
+    def close(self) -> None:
+        """Hang up; the notebooks go on."""
+        self._tunnels.close()
+
+    async def run(self, changed: Callable[[], None]) -> None:
+        """Look at every notebook that runs here, and tell when one is ready."""
+        while True:
+            quick = False
+            for record in list(self._records.values()):
+                memory = self._known.get(record.attempt)
+                if memory is None or record.started_at is None or record.ended_at is not None:
+                    continue
+                was = record.notebook.stage if record.notebook else None
+                record.notebook = await self._seen(record, memory)
+                quick = quick or record.notebook.stage != Stage.READY
+                if record.notebook.stage != was:
+                    changed()
+            await asyncio.sleep(QUICK_S if quick else SLOW_S)
+
+    async def _seen(self, record: Record, memory: Memory) -> NotebookSeen:
+        """One look; when it does not answer any more, what was known grows old."""
+        try:
+            found = await asking.ask(self._home(record), record.workload, memory.token)
+        except asking.NoAnswer as failure:
+            if memory.looked_at is None or record.notebook is None:
+                return NotebookSeen(stage=Stage.STARTING)
+            log.info("%s: its notebook does not answer: %s", record.attempt, failure)
+            return replace(record.notebook, looked_ago_s=clock.boottime() - memory.looked_at)
+        moved, memory.look = await asyncio.to_thread(
+            moving,
+            record.shim_pid,
+            record.pid or 0,
+            self._net[record.attempt],
+            memory.look,
+        )
+        return self._told(found, moved, memory)
+
+    def _told(
+        self, found: dict[str, list[dict[str, Any]]], moved: Moving, memory: Memory
+    ) -> NotebookSeen:
+        at = memory.looked_at = clock.boottime()
+        busy = sum(one.get("execution_state") == "busy" for one in found["kernels"])
+        return NotebookSeen(
+            stage=Stage.READY,
+            looked_ago_s=0.0,
+            kernels=len(found["kernels"]),
+            busy=busy,
+            kernel_quiet_s=0.0 if busy else _quiet(memory, "kernels", found["kernels"], at),
+            terminals=len(found["terminals"]),
+            terminal_quiet_s=_quiet(memory, "terminals", found["terminals"], at),
+            jobs=moved.jobs,
+            cpu_cores=moved.cpu_cores,
+            disk_mib_s=moved.disk_mib_s,
+            net_mib_s=moved.net_mib_s,
+        )
+
+    def _carried(self, attempt: str, size: int) -> None:
+        self._net[attempt] += size
+
+
+def _quiet(memory: Memory, name: str, found: list[dict[str, Any]], at: float) -> float:
+    """Seconds since the list's own stamps last changed: no stamp is ever compared with a clock."""
+    stamps = ((str(one.get("id", one.get("name"))), str(one.get("last_activity"))) for one in found)
+    now = repr(sorted(stamps))
+    if memory.told.get(name) != now:
+        memory.told[name] = now
+        memory.moved_at[name] = at
+    return at - memory.moved_at[name]
