@@ -49,6 +49,9 @@ NUMBERS: dict[str, Number] = {
     "cut_back_share_milli": Number(default=200, least=0, most=1000, unit="milli"),
     "cut_back_over_s": Number(default=14 * DAY, least=DAY, most=90 * DAY, unit="s"),
     "cut_back_notice_s": Number(default=3 * DAY, least=3600, most=30 * DAY, unit="s"),
+    "raw_days": Number(default=0, least=0, most=90),
+    "minute_days": Number(default=0, least=0, most=400),
+    "hour_days": Number(default=730, least=35, most=3650),
 }
 """In the order in which people read them. Seconds, GB as sold, thousandths."""
 

@@ -15,6 +15,7 @@ from pool.models.slices import Slice
 from pool.models.workloads import Attempt
 from pool.selectors.ranks import part_on
 from pool.services.observed import actor_of, node_back
+from pool.services.telemetry.rollups import rollups_touched
 
 _COLUMNS = ("at", "card_id", "slice_id", "attempt_id", "seconds", *WIDE, "fidelity")
 EARLIEST_S, LATEST_S = 86_400.0, 300.0
@@ -44,6 +45,7 @@ def samples_take(*, node: Node, batch: SampleBatch) -> int:
         rows = _rows(node, batch, at)
         if rows:
             _copy(rows)
+            rollups_touched(moments={row[0].replace(second=0, microsecond=0) for row in rows})
     return len(rows)
 
 

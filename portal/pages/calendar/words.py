@@ -23,6 +23,9 @@ LABELS = {
     "cut_back_share_milli": _("Unused is a lease of which less than this is used (thousandths)"),
     "cut_back_over_s": _("Looked at over (seconds)"),
     "cut_back_notice_s": _("Notice before a lease is cut back (seconds)"),
+    "raw_days": _("Readings of ten seconds are kept (days)"),
+    "minute_days": _("Means by the minute are kept (days)"),
+    "hour_days": _("Means by the hour are kept (days)"),
     "name": _("Name"),
     "selector": _("Which cards"),
     "modes": _("Ways to share"),
@@ -48,6 +51,9 @@ HINTS = {
     "cut_back_share_milli": _("200 is a fifth: of ten copies two at a time, on average."),
     "cut_back_over_s": _("1209600 is 14 days."),
     "cut_back_notice_s": _("259200 is 3 days. Use of the lease meanwhile ends the notice."),
+    "raw_days": _("0: by the size of the pool, 7 days up to 500 cards, 1 day above."),
+    "minute_days": _("0: by the size of the pool, 60 days up to 500 cards, 14 days above."),
+    "hour_days": _("730 is two years."),
     "tolerance_points": _("2: a slice of 28.6 % meets a need of 30 %."),
 }
 PLACEMENTS = {

@@ -163,3 +163,26 @@ def test_work_whose_wait_is_over_asks_for_a_round():
     before = Installation.objects.get().round_wanted
     assert expire().woken == 1
     assert Installation.objects.get().round_wanted == before + 1
+
+
+def test_condensed_values_have_their_own_tables_and_ends():
+    today = now().date()
+    with connection.cursor() as cursor:
+        for age in (70, 50):
+            cursor.execute("SELECT pool_rollup_minute_for(%s)", [today - timedelta(days=age)])
+        for age in (800, 400):
+            cursor.execute("SELECT pool_rollup_hour_for(%s)", [today - timedelta(days=age)])
+
+    def names():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT relname FROM pg_class WHERE relname ~ '^pool_rollup_.*_2[0-9]+$'"
+            )
+            return {name for (name,) in cursor.fetchall()}
+
+    assert housekeep().days_dropped == 2
+    assert f"pool_rollup_minute_{today - timedelta(days=50):%Y%m%d}" in names()
+    assert f"pool_rollup_minute_{today - timedelta(days=70):%Y%m%d}" not in names()
+    assert f"pool_rollup_hour_{today - timedelta(days=400):%Y%m}" in names()
+    assert f"pool_rollup_hour_{today - timedelta(days=800):%Y%m}" not in names()
+    assert f"pool_rollup_minute_{today + timedelta(days=2):%Y%m%d}" in names()

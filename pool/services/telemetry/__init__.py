@@ -1,0 +1,1 @@
+"""Measured values on their way to what is kept."""
