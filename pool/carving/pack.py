@@ -1,27 +1,39 @@
 """Demand to layout on one card: exact, and with the least loss of what could still be cut."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from pool.carving.geometry import EMPTY, Cut, Layout, Place, capacity, free_places
 
-Weights = tuple[float, ...]
-"""How often each profile of a geometry is asked for; the sum is 1, within rounding."""
+Shares = tuple[float, ...]
 
 Score = tuple[int, float, tuple[int, ...]]
 """How many of those behind still fit, what the layout is worth, the starts: more is better."""
 
-FATE = 0.83
-"""How much the fate of a layout counts, against the room that it has now."""
+FATE, FATE_OF_STAYERS = 0.83, 0.88
+"""How much the fate of a layout counts, against the room that it has now: where work comes and
+goes, and where it stays for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How often each profile of a geometry is asked for, and how much a layout's fate counts.
+
+    The sum of the shares is 1, within rounding.
+    """
+
+    shares: Shares
+    fate: float = FATE
 
 
 def even_weights(cut: Cut) -> Weights:
     """Every plain profile that can exist at all is asked for equally often."""
     plain = _plain(cut)
-    return tuple(p / (sum(plain) or 1.0) for p in plain)
+    return Weights(tuple(p / (sum(plain) or 1.0) for p in plain))
 
 
-def demand_weights(cut: Cut, asked: Mapping[str, float]) -> Weights:
+def demand_weights(cut: Cut, asked: Mapping[str, float], fate: float = FATE) -> Weights:
     """Weights from recent demand by profile name, even where nothing that can exist was asked for.
 
     In hundredths, so that a slight change of demand does not make every layout be judged anew.
@@ -31,7 +43,8 @@ def demand_weights(cut: Cut, asked: Mapping[str, float]) -> Weights:
         for i, profile in enumerate(cut.geometry.profiles)
     ]
     total = sum(seen)
-    return tuple(round(s / total, 2) for s in seen) if total else even_weights(cut)
+    shares = tuple(round(s / total, 2) for s in seen) if total else even_weights(cut).shares
+    return Weights(shares, fate)
 
 
 @lru_cache(maxsize=512)
@@ -50,7 +63,7 @@ def worth(cut: Cut, layout: Layout, weights: Weights) -> float:
     Room counts while work comes and goes; what stays empty counts once the card fills up.
     """
     left = fate(cut, layout, weights) / cut.geometry.units
-    return (1.0 - FATE) * room(cut, layout, weights) - FATE * left
+    return (1.0 - weights.fate) * room(cut, layout, weights) - weights.fate * left
 
 
 def room(cut: Cut, layout: Layout, weights: Weights) -> float:
@@ -62,7 +75,7 @@ def room(cut: Cut, layout: Layout, weights: Weights) -> float:
     plain = _plain(cut)
     even = sum(plain) or 1.0
     total = 0.0
-    for i, weight in enumerate(weights):
+    for i, weight in enumerate(weights.shares):
         both = (weight + plain[i] / even) / 2
         if both:
             total += both * capacity(cut, layout, i) / capacity(cut, EMPTY, i)
@@ -74,24 +87,24 @@ def fate(cut: Cut, layout: Layout, weights: Weights) -> float:
 
     Each arrival that still fits takes the place with the best fate.
     """
-    return _fate(cut, layout, weights, _fates(cut, weights))
+    return _fate(cut, layout, weights.shares, _fates(cut, weights.shares))
 
 
 @lru_cache(maxsize=64)
-def _fates(cut: Cut, weights: Weights) -> dict[Layout, float]:
+def _fates(cut: Cut, shares: Shares) -> dict[Layout, float]:
     """The fates found so far of one geometry under one demand."""
     return {}
 
 
-def _fate(cut: Cut, layout: Layout, weights: Weights, known: dict[Layout, float]) -> float:
+def _fate(cut: Cut, layout: Layout, shares: Shares, known: dict[Layout, float]) -> float:
     found = known.get(layout)
     if found is None:
         empty = chance = 0.0
-        for i, weight in enumerate(weights):
+        for i, weight in enumerate(shares):
             free = free_places(cut, layout, i) if weight else ()
             if free:
                 chance += weight
-                empty += weight * min(_fate(cut, layout.plus(p), weights, known) for p in free)
+                empty += weight * min(_fate(cut, layout.plus(p), shares, known) for p in free)
         units = cut.geometry.units - layout.mask.bit_count()
         known[layout] = found = empty / chance if chance else float(units)
     return found

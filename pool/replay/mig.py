@@ -65,6 +65,7 @@ def _serve(board: Board, request: Request) -> Cut:
         need=Need(profile=request.profile, modes=(Mode.MIG,)),
         partitions=(PARTITION,),
         submitted_s=request.arrive_s,
+        declared_s=None if request.leave_s is None else request.leave_s - request.arrive_s,
     )
     placed = offer(board, work)
     if placed is None or placed.parts[0].new is None:

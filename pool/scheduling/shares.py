@@ -1,5 +1,6 @@
 """Shares of a card: the MIG place or soft share that leaves most for later work."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,10 +16,13 @@ from pool.scheduling.model import Policy, Rules, Topology, Waiting
 from pool.scheduling.parts import Cutting, mig_cutting, soft_cutting
 from pool.scheduling.score import fragments, share_deltas
 from pool.scheduling.take import clear, give
-from pool.scheduling.trial import Trial, behind_of, trial_at
+from pool.scheduling.trial import Trial, behind_of, places_left, trial_at, weights_of
 
 NOWHERE = 1 << 40
 """The size of what does not fit: larger than anything that does."""
+
+RARE = 0.3
+"""How much a place counts for being rare in the partition, beside the worth of its layout."""
 
 MOST_SORTS = 1 << 16
 """Up to so many possible codes, a table of them is quicker than sorting the cards."""
@@ -107,6 +111,7 @@ def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     lowest row.
     """
     sorts = board.cards.sort[rows]
+    stays = hunt.work.declared_s is None
     left = ceiling_room(board, hunt.work, hunt.partition, rows)
     first = _firsts(sorts if (left == FULL).all() else sorts * (FULL + 1) + np.maximum(left, 0))
     met = [board.words.sorts[code] for code in sorts[first].tolist()]
@@ -119,11 +124,19 @@ def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
             sort.layout,
             hunt.grants.by_kind,
             behind_of(board, sort.kind, hunt.work) if sort.layout != NO_LAYOUT else (),
+            stays=stays,
         )
         for sort in met
     ]
+    rooms: dict[int, Sequence[int]] = {}
+    if stays:
+        kinds = {sort.kind for sort in met}
+        rooms = {kind: places_left(board, hunt.partition, kind) for kind in sorted(kinds)}
     table = np.array(
-        [_scores(board, hunt, sort.kind, t) for sort, t in zip(met, trials, strict=True)],
+        [
+            _scores(board, hunt, sort.kind, t, rooms.get(sort.kind))
+            for sort, t in zip(met, trials, strict=True)
+        ],
         dtype=np.int64,
     ).reshape(len(met), 5)
     over = table[:, 4] > left[first]
@@ -153,9 +166,12 @@ def _firsts(codes: Ints) -> Ints:
 
 
 def _scores(
-    board: Board, hunt: Hunt, kind: int, trial: Trial | None
+    board: Board, hunt: Hunt, kind: int, trial: Trial | None, room: Sequence[int] | None
 ) -> tuple[int, int, int, int, int]:
-    """What is given, whether slices must go first, moves, loss in millionths, and compute."""
+    """What is given, whether slices must go first, moves, loss in millionths, and compute.
+
+    What stays for good loses as well by taking places of which the partition has few.
+    """
     geometry = board.kinds[kind].geometry(Mode.MIG)
     if trial is None or geometry is None:
         return (NOWHERE, 0, 0, 0, 0)
@@ -164,9 +180,21 @@ def _scores(
     if micro > hunt.room[kind]:
         return (NOWHERE, 0, 0, 0, 0)
     removed, made = len(trial.answer.removed), len(trial.answer.added)
-    loss = round(trial.loss * 1_000_000)
+    loss = round((trial.loss + rarity(board, kind, trial, room)) * 1_000_000)
     compute = profile_compute_milli(geometry, profile)
     return (micro, int(removed > 0), removed + made, loss, compute)
+
+
+def rarity(board: Board, kind: int, trial: Trial, room: Sequence[int] | None) -> float:
+    """How much rarer the places become that are asked for; `room` is how many there are now."""
+    if room is None:
+        return 0.0
+    shares = weights_of(board, kind, stays=True).shares
+    return RARE * sum(
+        share * math.log((1.0 + have) / (1.0 + max(0, have - gone)))
+        for share, have, gone in zip(shares, room, trial.taken, strict=True)
+        if share and gone > 0
+    )
 
 
 def _apart(board: Board, hunt: Hunt, rows: Ints) -> tuple[Cutting, ...] | None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from nodeagent.protocol.inventory import Geometry
 from nodeagent.protocol.vocabulary import Mode
-from pool.carving.geometry import cut_of
-from pool.carving.pack import Weights, demand_weights, worth
+from pool.carving.geometry import capacity, cut_of
+from pool.carving.pack import FATE, FATE_OF_STAYERS, Weights, demand_weights, worth
 from pool.carving.plan import Piece, Recut, layout_of, recut
 from pool.carving.sizes import profiles_for
 from pool.scheduling.board import NO_LAYOUT, Board, Flags, Ints
@@ -26,11 +26,15 @@ MOST_BEHIND = 7
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The best way to get one profile onto one layout; `loss` is the worth that it costs."""
+    """The best way to get one profile onto one layout.
+
+    `loss` is the worth that it costs, `taken` how many fewer of each profile then find a place.
+    """
 
     profile: int
     answer: Recut
     loss: float
+    taken: tuple[int, ...]
 
 
 @lru_cache(maxsize=65536)
@@ -60,7 +64,11 @@ def try_layout(
             for place in answer.added:
                 after = after.plus(place)
             loss = worth(cut, fixed_only, weights) - worth(cut, after, weights)
-            return Trial(profile, answer, round(loss, 9))
+            taken = (
+                capacity(cut, fixed_only, i) - capacity(cut, after, i)
+                for i in range(len(geometry.profiles))
+            )
+            return Trial(profile, answer, round(loss, 9), tuple(taken))
     return None
 
 
@@ -85,20 +93,24 @@ def trial_at(
     layout: int,
     grants: Sequence[Grant | Reason],
     behind: tuple[int, ...] = (),
+    *,
+    stays: bool = False,
 ) -> Trial | None:
-    """The trial of the granted profiles on one kind of card with one layout."""
+    """The trial of the granted profiles on one kind of card with one layout.
+
+    `stays` is for work of which nobody knows an end: how full cards get then counts for more.
+    """
     granted = grants[kind]
     geometry = board.kinds[kind].geometry(Mode.MIG)
     if geometry is None or not isinstance(granted, Grant) or not granted.profiles:
         return None
-    return try_layout(
-        geometry, board.words.layouts[layout], granted.profiles, weights_of(board, kind), behind
-    )
+    weights = weights_of(board, kind, stays=stays)
+    return try_layout(geometry, board.words.layouts[layout], granted.profiles, weights, behind)
 
 
-def weights_of(board: Board, kind: int) -> Weights:
+def weights_of(board: Board, kind: int, *, stays: bool = False) -> Weights:
     """How often each profile of this kind of card is asked for, by the recent demand."""
-    found: Weights | None = board.words.memo.get(("weights", kind))
+    found: Weights | None = board.words.memo.get(("weights", kind, stays))
     if found is None:
         geometry = board.kinds[kind].geometry(Mode.MIG)
         assert geometry is not None
@@ -107,8 +119,35 @@ def weights_of(board: Board, kind: int) -> Weights:
             name = _profile_for(board, kind, geometry, demand.need)
             asked[name] = asked.get(name, 0.0) + demand.weight
         asked.pop("", None)
-        found = demand_weights(cut_of(geometry), asked)
-        board.words.memo[("weights", kind)] = found
+        found = demand_weights(cut_of(geometry), asked, FATE_OF_STAYERS if stays else FATE)
+        board.words.memo["weights", kind, stays] = found
+    return found
+
+
+def places_left(board: Board, partition: int, kind: int) -> Sequence[int]:
+    """How many of each profile the partition's cards of this kind have room for, each by itself."""
+    cards, rows = board.cards, board.rows[partition]
+    layouts = cards.layout[rows[(cards.kind[rows] == kind) & cards.offered[rows]]]
+    counts = np.bincount(layouts[layouts != NO_LAYOUT])
+    present = np.flatnonzero(counts)
+    room = [_rooms(board, kind, layout) for layout in present.tolist()]
+    found: list[int] = (counts[present] @ np.array(room, dtype=np.int64)).tolist() if room else []
+    return found
+
+
+def _rooms(board: Board, kind: int, layout: int) -> tuple[int, ...]:
+    """How many of each profile one card of that layout has room for once what is idle is gone."""
+    key = ("rooms", kind, layout)
+    found: tuple[int, ...] | None = board.words.memo.get(key)
+    if found is None:
+        geometry = board.kinds[kind].geometry(Mode.MIG)
+        assert geometry is not None
+        cut = cut_of(geometry)
+        told = enumerate(board.words.layouts[layout])
+        pieces = [Piece(i, *piece) for i, piece in told if piece[3]]
+        fixed = layout_of(cut, pieces)
+        found = tuple(capacity(cut, fixed, i) for i in range(len(geometry.profiles)))
+        board.words.memo[key] = found
     return found
 
 

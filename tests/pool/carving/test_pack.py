@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from nodeagent.protocol.inventory import Geometry, Profile
 from nodeagent.protocol.vocabulary import Isolation, Mode
 from pool.carving.geometry import EMPTY, cut_of, free_places, legal
-from pool.carving.pack import best_place, demand_weights, even_weights, fate, pack, worth
+from pool.carving.pack import (
+    FATE,
+    FATE_OF_STAYERS,
+    best_place,
+    demand_weights,
+    even_weights,
+    fate,
+    pack,
+    worth,
+)
 from tests.pool.carving.cards import mig
 
 A100 = cut_of(mig("a100_80gb"))
@@ -91,9 +100,9 @@ def test_no_place_is_found_on_a_full_card():
 
 def test_demand_moves_the_weights_towards_what_is_asked_for():
     weights = demand_weights(A100, {"1g.10gb": 10})
-    assert max(weights) == weights[A100.index("1g.10gb")]
-    assert weights[A100.index("1g.10gb+me")] == 0.0
-    assert abs(sum(weights) - 1.0) < 1e-9
+    assert max(weights.shares) == weights.shares[A100.index("1g.10gb")]
+    assert weights.shares[A100.index("1g.10gb+me")] == 0.0
+    assert abs(sum(weights.shares) - 1.0) < 1e-9
 
 
 @given(st.lists(st.sampled_from(_kinds("a100_80gb")[1]), max_size=7))
@@ -139,7 +148,7 @@ def test_profiles_of_unequal_sizes_are_packed_as_exactly():
 def _fate(cut, weights, layout):
     """Units left when random requests fill one card: every arrival tried, nothing remembered."""
     chance = left = 0.0
-    for profile, weight in enumerate(weights):
+    for profile, weight in enumerate(weights.shares):
         free = free_places(cut, layout, profile) if weight else ()
         if free:
             chance += weight
@@ -170,3 +179,12 @@ def test_a_1g_goes_where_a_3g_could_not_have_filled_the_card():
         for layout in (half, ones)
     ]
     assert costs[1] < costs[0]
+
+
+def test_what_stays_for_good_cares_more_for_how_full_the_card_gets():
+    asked = {"1g.10gb": 6, "7g.80gb": 4}
+    goes = demand_weights(A100, asked)
+    stays = demand_weights(A100, asked, FATE_OF_STAYERS)
+    assert stays.shares == goes.shares and stays.fate > goes.fate == FATE
+    one = EMPTY.plus(A100.places[A100.index("1g.10gb")][0])
+    assert worth(A100, one, stays) != worth(A100, one, goes)
