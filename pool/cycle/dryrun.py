@@ -54,7 +54,11 @@ class Outcome:
 
 def dry_run(look: Look, trial: Trial) -> Outcome:
     """Plan the same look under the changed policy, and compare workload by workload."""
-    changed = _changed(look.snapshot, trial)
+    return fates_compared(look, _changed(look.snapshot, trial))
+
+
+def fates_compared(look: Look, changed: Snapshot) -> Outcome:
+    """Plan a changed look, and compare it workload by workload with what is planned now."""
     after = expect(changed, plan(changed))
     turned = []
     for work in look.snapshot.waiting:

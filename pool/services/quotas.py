@@ -172,6 +172,8 @@ def _changed(line: QuotaLine, row: Quota, before: int | None) -> bool:
 
 def _told(line: QuotaLine, row: Quota, before: int | None) -> dict[str, Any]:
     return {
+        "tenant": line.tenant.uid,
+        "member": line.user.uid if line.user else "",
         "of": line.kind,
         "unit": line.unit,
         "card_model": line.card_model,

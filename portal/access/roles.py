@@ -15,6 +15,8 @@ class Verb(StrEnum):
     WORK_PREEMPT = "work.preempt"
     CRITICAL_GRANT = "critical.grant"
     WORK_RANK = "work.rank"
+    NOTEBOOK_OPEN = "notebook.open"
+    IDLE_SET = "idle.set"
     QUEUE_STEER = "queue.steer"
     REQUEST_MAKE = "request.make"
     REQUEST_CHANGE_ANY = "request.change_any"
@@ -52,7 +54,7 @@ class Verb(StrEnum):
 V = Verb
 
 _VIEWER = frozenset({V.WORK_SEE, V.COST_SEE, V.QUOTA_SEE})
-_MEMBER = _VIEWER | {V.WORK_SUBMIT, V.WORK_STOP, V.REQUEST_MAKE}
+_MEMBER = _VIEWER | {V.WORK_SUBMIT, V.WORK_STOP, V.NOTEBOOK_OPEN, V.REQUEST_MAKE}
 _LEAD = _MEMBER | {
     V.WORK_STOP_ANY,
     V.WORK_RANK,

@@ -26,6 +26,7 @@ from portal.pages.people import invitations, members, persons, places
 from portal.pages.queueing import heads, item, listing, policy, waits
 from portal.pages.quotatree import urls as quotatree
 from portal.pages.series import arrays, schedules
+from portal.pages.telemetry import usage as used
 from portal.pages.yielding import critical, orders
 
 urlpatterns = [
@@ -50,7 +51,8 @@ urlpatterns = [
     path("schedules/times/", schedules.times, name="schedule-times"),
     path("schedules/<str:uid>/", schedules.detail, name="schedule"),
     path("schedules/<str:uid>/<str:verb>/", schedules.act, name="schedule-act"),
-    path("workloads/<str:uid>/usage/", workloads.usage, name="workload-usage"),
+    path("workloads/<str:uid>/usage/", used.usage, name="workload-usage"),
+    path("workloads/<str:uid>/usage.csv", used.usage_file, name="workload-usage-file"),
     path("workloads/<str:uid>/log/", workloads.log, name="workload-log"),
     path("queue/", listing.index, name="queue"),
     path("queue/heads/", heads.heads, name="queue-heads"),

@@ -1,0 +1,1 @@
+"""Pages of the quota tree: edited together, planned ahead, repaired, cut back."""

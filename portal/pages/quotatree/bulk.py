@@ -1,0 +1,53 @@
+"""Many rows at once: the ticked ones are set, raised, lowered or scaled; saved only afterwards."""
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from pool.selectors.memberships import Standing
+from pool.selectors.quotatree.tree import Tree
+from portal.access.dealing import may_set
+from portal.pages.quotatree.said import Said, columns_of
+
+DOES: dict[str, Callable[[Decimal, Decimal], Decimal]] = {
+    "set": lambda was, by: by,
+    "add": lambda was, by: was + by,
+    "less": lambda was, by: max(Decimal(0), was - by),
+    "scale": lambda was, by: was * by / 100,
+}
+
+
+def filled(tree: Tree, given: QueryDict, standing: Standing, said: Said) -> str:
+    """Put the result into what was said, for each ticked row; what is wrong with the wish."""
+    does, kind = DOES.get(given.get("does", "")), given.get("column", "")
+    try:
+        by = Decimal(given.get("by", "").strip().replace(",", "."))
+    except InvalidOperation:
+        return _("Say by how much.")
+    if does is None or kind not in columns_of(tree.unit) or not by.is_finite() or by < 0:
+        return _("Say what to do with which column.")
+    ticked = set(given.getlist("pick"))
+    if not ticked:
+        return _("Tick the rows that are meant.")
+    for node in tree.nodes:
+        name = f"{kind}|{node.key}"
+        if node.key not in ticked or name not in given or not may_set(standing, node.tenant, kind):
+            continue
+        text = _done(does, str(given[name]), by)
+        if text is not None:
+            said.texts[name] = text
+    return ""
+
+
+def _done(does: Callable[[Decimal, Decimal], Decimal], text: str, by: Decimal) -> str | None:
+    """The new number; None where nothing is written that could be changed."""
+    if does is DOES["set"]:
+        return f"{by:f}"
+    try:
+        was = Decimal(text.strip().replace(",", "."))
+    except InvalidOperation:
+        return None
+    found = f"{does(was, by).quantize(Decimal('0.001')):f}"
+    return found.rstrip("0").rstrip(".")
