@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nodeagent.protocol.vocabulary import Silence
+from nodeagent.protocol.vocabulary import Silence, WorkloadKind
 from pool.lifecycle.roles import Priority
 from pool.rules.problems import Problem
 from pool.rules.problems import marked as _
@@ -25,6 +25,9 @@ MOST_LIVE = 1000
 
 LARGEST_MOST_LIVE = 50_000
 """What a project may say at the most."""
+
+NOTEBOOK_COMMAND = ("jupyter", "lab")
+"""Stands for what the node starts: its own environment, at a socket of the attempt."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
@@ -65,6 +68,11 @@ def command_problem(command: Any) -> Problem | None:
             {"size": size, "most": MOST_COMMAND_BYTES},
         )
     return None
+
+
+def command_of(kind: str, given: Any) -> Any:
+    """What is run: a notebook is the same command for everybody."""
+    return NOTEBOOK_COMMAND if kind == WorkloadKind.NOTEBOOK else given
 
 
 def env_problem(env: Any) -> Problem | None:
@@ -124,6 +132,18 @@ def runs_problem(runs: Any) -> Problem | None:
     if isinstance(runs, int) and not isinstance(runs, bool) and 0 <= runs <= MOST_RUNS:
         return None
     return Problem(_("A whole number from 0 to %(most)s is needed."), {"most": MOST_RUNS})
+
+
+IMAGE = re.compile(r"[a-z0-9][A-Za-z0-9._:/@-]{0,254}\Z")
+"""The name of an image: no blank, and never a dash in front, where an option would stand."""
+
+
+def image_problem(image: Any) -> Problem | None:
+    """An image's name as container engines take it; empty is none, and that is fine."""
+    if image == "" or isinstance(image, str) and IMAGE.match(image):
+        return None
+    text = _("A name like registry.example.org/team/image:tag is needed.")
+    return Problem(text)
 
 
 def work_problems(

@@ -6,9 +6,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext
 
-from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
+from nodeagent.protocol.vocabulary import ExitReason, Silence
 from pool.clock import now
-from pool.errors import Forbidden, IllegalMove, Invalid, NotYours, TooMany
+from pool.errors import Forbidden, IllegalMove, NotYours, TooMany
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.roles import Priority
@@ -19,24 +19,28 @@ from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
 from pool.models.workloads import Workload
-from pool.rules.arrays import Array, array_problem, at_once, spec_of
+from pool.rules.arrays import Array, spec_of
 from pool.rules.gangs import Gang, gang_problems
 from pool.rules.needs import to_mapping
-from pool.rules.workloads import reason_problem, work_problems
+from pool.rules.workloads import command_of, reason_problem, work_problems
 from pool.selectors.offers import host_of
 from pool.selectors.series.arrays import live_of_member, pieces_in
 from pool.services.attempts import attempt_stop
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse
 from pool.services.rights import Right, Weights, lease_in_force, right_to_start
-from pool.services.series.arrays import array_again, array_opened_for, array_spread, array_stop
+from pool.services.series.arrays import (
+    array_again,
+    array_counted,
+    array_opened_for,
+    array_spread,
+    array_stop,
+)
 from pool.services.series.dependencies import After, dependencies_open
+from pool.services.surroundings.runners import kind_runnable, runner_for
 from pool.services.wishes import project_open, template_usable, wish_judged, wish_within_limits
 from pool.services.yielding.budgets import critical_more, critical_spend
 from pool.wake import round_wanted
-
-RUNNABLE = frozenset({WorkloadKind.JOB})
-"""Kinds that some runner can start today."""
 
 RETURNING = frozenset({ExitReason.START_FAILED, ExitReason.PREEMPTED, ExitReason.RANK_DIED})
 """Stops after which work goes back to the queue, unless it is wanted no more."""
@@ -77,6 +81,7 @@ def workload_submit(
     array: Array | None = None,
     after: Sequence[After] = (),
     gang: Gang | None = None,
+    image: str = "",
 ) -> Workload:
     """Queue work, or let it wait for the approval it needs; nothing is written when it is refused.
 
@@ -85,7 +90,8 @@ def workload_submit(
 
     What lets it start: the lease given, else the project's allowance, else its active lease of the
     template that holds it and ends last, else a request is opened for it. `when_full` says "wait"
-    or "ask" for work that fits the allowance but not beside what lives in it now.
+    or "ask" for work that fits the allowance but not beside what lives in it now. With an `image`
+    it runs in a container of it.
 
     Raises:
         Invalid: a word is wrong, the template is not offered, the lease is not usable, or the
@@ -96,7 +102,8 @@ def workload_submit(
         QuotaExceeded: it is larger than a limit itself.
     """
     version = template_version
-    pieces, copies = _counted(array)
+    command = command_of(version.kind, command)
+    pieces, copies = array_counted(array)
     seconds = version.default_seconds if expected_seconds is None else expected_seconds
     gang = gang or Gang()
     refuse(gang_problems(gang))
@@ -116,12 +123,14 @@ def workload_submit(
         )
     )
     project = project_open(project=project)
-    _startable(version, project)
+    template_usable(template_version=version, project=project)
+    kind_runnable(template_version=version)
     _few_enough(project, user, pieces)
     wish = wish_judged(
         project=project, template_version=version, overrides=need or {}, partitions=partitions
     )
     wish = wish_within_limits(wish=wish, user=user)
+    runner = runner_for(image=image, partitions=wish.partitions, cards=wish.need.parts > 0)
     if (priority or version.priority) == Priority.CRITICAL:
         critical_spend(project=project, card_micro=wish.micro * pieces, seconds=seconds)
     title = (name or version.template.slug).strip()
@@ -154,6 +163,8 @@ def workload_submit(
         command=list(command),
         env=dict(env or {}),
         files=dict(files or {}),
+        runner=runner,
+        image=image,
         cpu_milli=cpu,
         ram_mib=ram,
         disk_mib=disk,
@@ -162,6 +173,7 @@ def workload_submit(
         preemptible=version.preemptible,
         silence=silence,
         grace_seconds=version.grace_seconds,
+        runs_asked=runs,
         runs_left=gang.runs(runs),
         on_rank_death=gang.on_rank_death,
         rendezvous_seconds=gang.rendezvous_seconds,
@@ -350,25 +362,10 @@ def _stopping_for_good(
     return workload
 
 
-def _startable(version: TemplateVersion, project: Project) -> None:
-    template_usable(template_version=version, project=project)
-    if version.kind not in RUNNABLE:
-        raise Invalid(template=gettext("Nothing here can run work of this kind yet."))
-
-
 def _few_enough(project: Project, user: User, more: int = 1) -> None:
     live = live_of_member(project=project, user=user)
     if live + more > project.most_live:
         raise TooMany(what=gettext("live workloads"), limit=project.most_live)
-
-
-def _counted(array: Array | None) -> tuple[int, int]:
-    """How many pieces there are, and how many of them may run at a time; one of both without."""
-    if array is None:
-        return 1, 1
-    refuse({"array": array_problem(array)})
-    pieces = len(array.indices)
-    return pieces, at_once(pieces, array.throttle)
 
 
 def _first_state(right: Right, array: Array | None) -> WorkloadState:

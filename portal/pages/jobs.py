@@ -83,6 +83,16 @@ class JobForm(SeriesFields, NeedForm):
             "One NAME=value per line. No secrets: everybody in the project reads it."
         ),
     )
+    image = forms.CharField(
+        label=gettext_lazy("Image"),
+        max_length=255,
+        required=False,
+        widget=forms.TextInput(attrs={"class": "gp-mono", "spellcheck": "false"}),
+        help_text=gettext_lazy(
+            "It runs in a container of it, for example registry.example.org/team/train:2. "
+            "Left empty: as a process of the node."
+        ),
+    )
     retries = forms.IntegerField(
         label=gettext_lazy("Retries after an error"),
         min_value=0,
@@ -222,6 +232,8 @@ def _like(old: Workload) -> dict[str, Any]:
         "time_value": max(1, -(-old.expected_seconds // 60)),
         "time_unit": 60,
         "comment": old.comment,
+        "image": old.image,
+        "retries": old.runs_asked,
         "on_rank_death": old.on_rank_death,
         "rendezvous_seconds": old.rendezvous_seconds,
     }
@@ -246,6 +258,7 @@ def _submit(request: HtmxRequest, form: JobForm) -> Workload | None:
             lease=data["lease"],
             runs=data["retries"] or 0,
             comment=data["comment"],
+            image=data["image"],
             weights=said.weights if said and not form.array else partial(_weights, form),
             array=form.array,
             after=form.after(request.standing),

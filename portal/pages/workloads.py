@@ -1,6 +1,5 @@
 """Pages about workloads: the list, one of them, its log, stopping it."""
 
-import json
 import shlex
 from typing import Any
 
@@ -12,7 +11,6 @@ from django.utils.translation import gettext as _
 
 from billing.selectors.usage import workload_cost
 from pool.events import Actor
-from pool.lifecycle.roles import RankDeath
 from pool.lifecycle.workloads import ENDED, HOLDING
 from pool.models.placements import Hold
 from pool.models.workloads import Attempt, Workload
@@ -29,10 +27,11 @@ from pool.selectors.workloads import (
 from pool.services.workloads import workload_stop
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
-from portal.pages.curves import usage_series
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
+from portal.pages.series.again import as_rest
 from portal.pages.series.arrays import array_page, series_context
+from portal.pages.telemetry.curves import usage_series
 from portal.pages.yielding.orders import yield_context
 
 
@@ -80,19 +79,6 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
     return render(request, "pages/workloads/detail.html", context)
 
 
-@page("GET")
-def usage(request: HtmxRequest, uid: str) -> HttpResponse:
-    """The measurements of the newest attempt alone, asked again while it runs."""
-    workload = get_object_or_404(workload_list(standing=request.standing), uid=uid)
-    attempts = list(attempt_list(workload=workload))
-    context = {
-        "workload": workload,
-        "ended": workload.state in ENDED,
-        "series": usage_series(attempts[0], workload, _holds(attempts)) if attempts else {},
-    }
-    return render(request, "pages/workloads/_usage.html", context)
-
-
 @page("POST")
 @refusal_as_toast
 def stop(request: HtmxRequest, uid: str) -> HttpResponse:
@@ -138,25 +124,6 @@ def live_context(workload: Workload, *, standing: Standing) -> dict[str, Any]:
         **yield_context(workload, standing=standing),
         "may_stop": mine and workload.state not in ENDED and not stopping,
     }
-
-
-def as_rest(workload: Workload) -> str:
-    """The call that would run the same again."""
-    body = {
-        "kind": workload.kind,
-        "project": workload.project.slug,
-        "template": workload.template_version.template.slug,
-        "name": workload.name,
-        "command": workload.command,
-        "expected_seconds": workload.expected_seconds,
-    }
-    if workload.need != workload.template_version.need:
-        body["need"] = workload.need
-    if workload.on_rank_death != RankDeath.FAIL:
-        body |= {"on_rank_death": workload.on_rank_death, "runs": workload.runs_left}
-    sent = shlex.quote(json.dumps(body, ensure_ascii=False))
-    headers = "-H 'Authorization: Bearer '\"$TOKEN\" -H 'Content-Type: application/json'"
-    return f'curl -X POST "$URL/api/v1/workloads/" {headers} -d {sent}'
 
 
 def _holds(attempts: list[Attempt]) -> list[Hold]:

@@ -13,14 +13,16 @@ from pool.lifecycle.events import EventKind
 from pool.lifecycle.workloads import HOLDING, WAITING, WORKLOAD, WorkloadState
 from pool.models.ids import new_uid
 from pool.models.workloads import Workload
-from pool.rules.arrays import indices_of, whole_state
+from pool.rules.arrays import Array, array_problem, at_once, indices_of, whole_state
 from pool.selectors.series.arrays import states_of
 from pool.services.moves import locked, move, move_pieces
+from pool.services.refusals import refuse
 from pool.wake import round_wanted
 
 SHARED = (
     *("project_id", "owner_id", "kind", "template_version_id", "request_id", "lease_id"),
-    *("entitlement", "need", "asked_micro", "runner", "image", "cpu_milli", "ram_mib", "disk_mib"),
+    *("entitlement", "need", "asked_micro", "runner", "image", "environment_id"),
+    *("cpu_milli", "ram_mib", "disk_mib", "runs_asked"),
     *("expected_seconds", "priority", "preemptible", "silence", "grace_seconds", "runs_left"),
     *("not_before", "queued_at", "on_rank_death", "rendezvous_seconds", "example"),
 )
@@ -41,6 +43,19 @@ TURN = {
 BATCH = 1000
 LONGEST_NAME = 54
 """Characters of an array's name that its pieces keep before their index."""
+
+
+def array_counted(array: Array | None) -> tuple[int, int]:
+    """How many pieces there are, and how many of them may run at a time; one of both without.
+
+    Raises:
+        Invalid: it names no pieces, or not these.
+    """
+    if array is None:
+        return 1, 1
+    refuse({"array": array_problem(array)})
+    pieces = len(array.indices)
+    return pieces, at_once(pieces, array.throttle)
 
 
 def array_spread(*, array: Workload) -> int:

@@ -21,12 +21,14 @@ from pool.models.schedules import Schedule, ScheduleRun
 from pool.models.workloads import Workload
 from pool.rules.arrays import Array
 from pool.rules.dependencies import MOST_AFTER, Rule
+from pool.rules.gangs import Gang
 from pool.rules.schedules import MOST_LOOKED_BACK, Act, Missed, Overlap, Turn, turns
 from pool.selectors.series.schedules import live_runs, orphans
+from pool.services.catalogue.giving import work_submit
 from pool.services.moves import move
 from pool.services.series.dependencies import After
 from pool.services.series.schedules import project_of_locked, schedule_locked
-from pool.services.workloads import workload_stop, workload_submit
+from pool.services.workloads import workload_stop
 
 OPEN_REQUEST = (RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED)
 
@@ -176,7 +178,7 @@ def _submitted(
     row: Schedule, lease: Lease | None, behind: Sequence[Workload], actor: Actor
 ) -> Workload:
     need: Mapping[str, Any] = row.need if lease is None else lease.need
-    return workload_submit(
+    return work_submit(
         user=row.owner,
         project=row.project,
         template_version=row.template_version,
@@ -196,6 +198,8 @@ def _submitted(
         when_full="wait",
         array=Array(row.array_spec, row.array_throttle) if row.array_spec else None,
         after=[After(run, Rule.END) for run in behind[:MOST_AFTER]],
+        gang=Gang(on_rank_death=row.on_rank_death, rendezvous_seconds=row.rendezvous_seconds),
+        image=row.image,
     )
 
 

@@ -7,14 +7,15 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext
 
-from nodeagent.protocol.vocabulary import Silence, WorkloadKind
+from nodeagent.protocol.vocabulary import Silence
 from pool.clock import now
 from pool.cron import cron_problem, times_after
-from pool.errors import Forbidden, IllegalMove, Invalid, NotYours, TooMany
+from pool.errors import Forbidden, IllegalMove, NotYours, TooMany
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.requests import RequestState
+from pool.lifecycle.roles import RankDeath
 from pool.lifecycle.schedules import SCHEDULE, ScheduleState
 from pool.models.leases import Lease
 from pool.models.partitions import Partition
@@ -24,12 +25,13 @@ from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
 from pool.rules.arrays import Array, array_problem, at_once, indices_of, spec_of
+from pool.rules.gangs import Gang, gang_problems
 from pool.rules.needs import to_mapping
 from pool.rules.problems import Problem
 from pool.rules.problems import marked as _
 from pool.rules.quotas import Allowance
 from pool.rules.schedules import Missed, Overlap
-from pool.rules.workloads import reason_problem, work_problems
+from pool.rules.workloads import image_problem, reason_problem, work_problems
 from pool.selectors.allowances import allowance_judged
 from pool.selectors.leases import lease_that_holds
 from pool.selectors.offers import host_of
@@ -38,6 +40,7 @@ from pool.services.moves import locked, move
 from pool.services.refusals import refuse
 from pool.services.requests import request_submit
 from pool.services.rights import Weights
+from pool.services.surroundings.runners import kind_runnable, runner_for
 from pool.services.wishes import (
     Wish,
     project_open,
@@ -53,12 +56,12 @@ MOST_SCHEDULES = 100
 """Schedules of one member in one project."""
 
 CHANGEABLE = (
-    *("name", "command", "env", "files", "priority", "runs", "silence", "comment"),
-    *("cron", "overlap", "missed"),
+    *("name", "command", "env", "files", "image", "priority", "runs", "silence", "comment"),
+    *("on_rank_death", "rendezvous_seconds", "cron", "overlap", "missed"),
 )
 """What may change without a new request: the need and its time may not."""
 
-OWNED = frozenset({"name", "command", "env", "files", "silence", "comment"})
+OWNED = frozenset({"name", "command", "env", "files", "image", "silence", "comment"})
 """What a run is. It runs under its owner's account, so that nobody else writes these words."""
 
 
@@ -78,8 +81,9 @@ def schedule_create(
     """Submit work again and again at the times of a cron line in the organization's zone.
 
     `words` are those of a submission (name, command, env, files, need, expected_seconds, priority,
-    runs, silence, comment, array), and `overlap` and `missed`. Where the project's allowance does
-    not hold a run, one request of `lease_seconds` is opened for all of them.
+    runs, silence, comment, array, image, on_rank_death, rendezvous_seconds), and `overlap` and
+    `missed`. Where the project's allowance does not hold a run, one request of `lease_seconds` is
+    opened for all of them.
 
     Raises:
         Invalid: a word is wrong, or the template is not offered.
@@ -92,8 +96,7 @@ def schedule_create(
     _refuse_wrong(said, cron, template_version)
     project = project_open(project=project)
     template_usable(template_version=template_version, project=project)
-    if template_version.kind != WorkloadKind.JOB:
-        raise Invalid(template=gettext("Nothing here can run work of this kind yet."))
+    kind_runnable(template_version=template_version)
     mine = Schedule.objects.filter(project=project, owner=user)
     if mine.exclude(state=ScheduleState.ENDED).count() >= MOST_SCHEDULES:
         raise TooMany(what=gettext("schedules"), limit=MOST_SCHEDULES)
@@ -104,6 +107,7 @@ def schedule_create(
         partitions=partitions,
     )
     wish = wish_within_limits(wish=wish, user=user)
+    runner_for(image=said["image"], partitions=wish.partitions, cards=wish.need.parts > 0)
     array: Array | None = said.pop("array")
     row = Schedule(
         project=project,
@@ -246,6 +250,9 @@ def _said(version: TemplateVersion, words: Mapping[str, Any]) -> dict[str, Any]:
         "priority": words.get("priority") or version.priority,
         "silence": words.get("silence") or Silence.KEEP.value,
         "runs": words.get("runs") or 0,
+        "on_rank_death": words.get("on_rank_death") or RankDeath.FAIL.value,
+        "rendezvous_seconds": words.get("rendezvous_seconds") or 600,
+        "image": words.get("image") or "",
         "comment": words.get("comment") or "",
         "overlap": words.get("overlap") or Overlap.SKIP.value,
         "missed": words.get("missed") or Missed.SKIP.value,
@@ -262,6 +269,13 @@ def _refuse_wrong(said: Mapping[str, Any], cron: str, version: TemplateVersion) 
             most_seconds=version.max_seconds,
         )
     )
+    wrong |= gang_problems(
+        Gang(
+            on_rank_death=said["on_rank_death"],
+            rendezvous_seconds=said["rendezvous_seconds"],
+        )
+    )
+    wrong["image"] = image_problem(said["image"])
     wrong["cron"] = cron_problem(cron)
     wrong["overlap"] = _one_of(said["overlap"], tuple(Overlap))
     wrong["missed"] = _one_of(said["missed"], tuple(Missed))

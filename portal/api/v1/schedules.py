@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from nodeagent.protocol.vocabulary import Silence
 from pool.cron import LONGEST
-from pool.lifecycle.roles import Priority
+from pool.lifecycle.roles import Priority, RankDeath
 from pool.lifecycle.schedules import Outcome, ScheduleState
 from pool.models import Schedule, ScheduleRun
 from pool.rules.schedules import Missed, Overlap
@@ -62,6 +62,16 @@ class Words(Given):
     runs = serializers.IntegerField(
         min_value=0, max_value=100, required=False, help_text="Retries of each run that fails."
     )
+    image = serializers.CharField(
+        max_length=255,
+        required=False,
+        allow_blank=True,
+        help_text="Each run is a container of this image; without one, a process of the node.",
+    )
+    on_rank_death = serializers.ChoiceField(
+        choices=[one.value for one in RankDeath], required=False
+    )
+    rendezvous_seconds = serializers.IntegerField(min_value=1, max_value=86_400, required=False)
     comment = serializers.CharField(max_length=4000, required=False, allow_blank=True)
     cron = serializers.CharField(max_length=LONGEST, required=False)
     overlap = serializers.ChoiceField(choices=[one.value for one in Overlap], required=False)
@@ -148,6 +158,9 @@ class ScheduleOut(ScheduleRow):
             "env",
             "files",
             "silence",
+            "image",
+            "on_rank_death",
+            "rendezvous_seconds",
             "comment",
             "next_times",
         ]

@@ -14,19 +14,20 @@ from pool.rules.arrays import MOST_PIECES, Array, array_problem, at_once, lastin
 from pool.rules.gangs import Gang
 from pool.rules.workloads import MOST_REASON
 from pool.selectors.series.arrays import told
+from pool.services.catalogue.giving import work_submit
 from pool.services.series.arrays import array_throttle
 from pool.services.series.dependencies import dependencies_change
 from pool.services.workloads import (
     workload_hold,
     workload_release,
     workload_retry,
-    workload_submit,
 )
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
 from portal.api.door import Listed
 from portal.api.fields import FreeJSON, Given, PlainMap
+from portal.api.v1.catalogue.shapes import GivenAgainIn, again
 from portal.api.v1.references import partitions_named
 from portal.api.v1.series_shapes import AfterIn, ArrayIn, after_named
 
@@ -54,7 +55,7 @@ class ChangedIn(Given):
     after = AfterIn(many=True, required=False)
 
 
-class CloneIn(Given):
+class CloneIn(GivenAgainIn):
     """What is to be different in the new work; everything else is as in the old.
 
     Of an array all pieces are made again, unless `array` says otherwise.
@@ -75,6 +76,7 @@ class CloneIn(Given):
         child=serializers.SlugField(max_length=63), max_length=20, required=False
     )
     runs = serializers.IntegerField(min_value=0, max_value=100, required=False)
+    image = serializers.CharField(max_length=255, required=False, allow_blank=True)
     comment = serializers.CharField(max_length=4000, required=False, allow_blank=True)
     array = ArrayIn(required=False, allow_null=True)
     after = AfterIn(many=True, required=False)
@@ -131,7 +133,8 @@ class SeriesVerbs(Listed):
         words = words_of(old) | given
         places = words.pop("partitions", None)
         chosen = partitions_named(old.project, places) if places is not None else []
-        made = workload_submit(
+        made = work_submit(
+            given=again(old, words, given),
             user=self.user,
             project=old.project,
             template_version=old.template_version,
@@ -177,8 +180,9 @@ def words_of(old: Workload) -> dict[str, Any]:
         "need": dict(old.need),
         "expected_seconds": old.expected_seconds,
         "silence": old.silence,
-        "runs": old.runs_left,
+        "runs": old.runs_asked,
         "comment": old.comment,
+        "image": old.image,
         "array": array,
         "gang": Gang(on_rank_death=old.on_rank_death, rendezvous_seconds=old.rendezvous_seconds),
     }

@@ -15,6 +15,7 @@ from pool.selectors.workloads import GROUPS
 from portal.api.door import UID
 from portal.api.fields import Filters, FreeJSON, Given, PlainMap
 from portal.api.v1.attempts import AttemptOut
+from portal.api.v1.catalogue.shapes import GivenIn, MountOut, TellOut
 from portal.api.v1.series_shapes import AfterIn, AfterOut, ArrayIn, ArrayOut, array_said
 from portal.api.v1.yielding.shapes import OrderOut
 
@@ -37,7 +38,7 @@ MOST_FILES_BYTES = 1024 * 1024
         )
     ]
 )
-class WorkloadIn(Given):
+class WorkloadIn(GivenIn):
     """Work to run. Times in seconds. What `need` leaves out comes from the template."""
 
     kind = serializers.ChoiceField(
@@ -47,12 +48,15 @@ class WorkloadIn(Given):
         help_text="If given, the template must be of this kind.",
     )
     project = serializers.SlugField(max_length=63)
-    template = serializers.SlugField(max_length=63)
+    template = serializers.SlugField(
+        max_length=63, default="", allow_blank=True, help_text="Left out: `notebook` for notebooks."
+    )
     name = serializers.CharField(max_length=63, default="", allow_blank=True)
     command = serializers.ListField(
         child=serializers.CharField(max_length=32 * 1024, allow_blank=True, trim_whitespace=False),
-        min_length=1,
         max_length=1024,
+        default=list,
+        help_text="What a job runs; a notebook needs none.",
     )
     env = PlainMap(most=256, default=dict)
     files = PlainMap(most=256, default=dict, help_text="Texts put beside the command, by name.")
@@ -84,6 +88,12 @@ class WorkloadIn(Given):
         default=600,
         help_text="Work on several nodes: how long its ranks may wait for each other.",
     )
+    image = serializers.CharField(
+        max_length=255,
+        default="",
+        allow_blank=True,
+        help_text="It runs in a container of this image; without one, as a process of the node.",
+    )
     when_full = serializers.ChoiceField(
         choices=["wait", "ask"],
         default="",
@@ -105,6 +115,7 @@ class WorkloadRow(serializers.ModelSerializer[Workload]):
     template_version = serializers.IntegerField(source="template_version.number")
     request = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True)
     lease = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True)
+    environment = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     need = serializers.DictField()
     piece_of = serializers.SlugRelatedField[Any](slug_field="uid", read_only=True, source="parent")
     array = serializers.SerializerMethodField()
@@ -123,6 +134,7 @@ class WorkloadRow(serializers.ModelSerializer[Workload]):
             "owner",
             "template",
             "template_version",
+            "environment",
             "state",
             "state_since",
             "entitlement",
@@ -169,6 +181,9 @@ class WorkloadOut(WorkloadRow):
     command = serializers.ListField(child=serializers.CharField())
     env = serializers.DictField(child=serializers.CharField())
     files = serializers.DictField(child=serializers.CharField())
+    storage = MountOut(many=True, source="given_storage")
+    secrets = TellOut(many=True, source="given_secrets")
+    warnings = serializers.ListField(child=serializers.CharField())
     waits = serializers.DictField(allow_null=True)
     after = AfterOut(many=True, source="waited_for")
     attempts = AttemptOut(many=True, source="runs")
@@ -188,8 +203,14 @@ class WorkloadOut(WorkloadRow):
             "command",
             "env",
             "files",
+            "storage",
+            "secrets",
+            "warnings",
             "silence",
+            "runner",
+            "image",
             "grace_seconds",
+            "runs_asked",
             "runs_left",
             "starts_left",
             "on_rank_death",

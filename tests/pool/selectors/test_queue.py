@@ -23,7 +23,7 @@ def queued(tells):
     shared = {
         "project": rows.project(f"long{next(rows.NUMBERS)}"),
         "owner": rows.user(),
-        "template_version": rows.template(),
+        "template_version": rows.template(f"t{next(rows.NUMBERS)}"),
         "expected_seconds": 60,
         "state": "queued",
     }

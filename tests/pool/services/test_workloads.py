@@ -194,7 +194,7 @@ def test_a_template_of_another_organization_does_not_exist(world):
 
 def test_a_kind_that_nothing_can_run_is_refused(world):
     with pytest.raises(Invalid, match="Nothing here can run"):
-        submit(world, make.template("note", kind="notebook"))
+        submit(world, make.template("model", kind="replica"))
 
 
 @pytest.mark.parametrize(
