@@ -149,6 +149,26 @@ class Suspended(PoolError):
     text = _("%(project)s may start nothing new: %(why)s.")
 
 
+class StillLiving(PoolError):
+    """A project cannot close while something of it lives; detail: project, and a count each.
+
+    With `wind_down` what lives is ended first.
+    """
+
+    code = "still_living"
+    text = _(
+        "%(project)s still has %(workloads)s workloads, %(leases)s leases and %(requests)s open"
+        " requests. Wind it down first."
+    )
+
+
+class InUse(PoolError):
+    """Live work uses it, so that it cannot go; detail: what, count."""
+
+    code = "in_use"
+    text = _("%(what)s is used by %(count)s workloads that have not ended.")
+
+
 class TooMany(PoolError):
     """A count is at its limit; detail: what, limit."""
 

@@ -45,9 +45,9 @@ class Project(models.Model):
     """A team inside an organization; `uid_base` starts its range of Unix accounts.
 
     `queue_held` keeps what waits where it waits: the project may submit, nothing of it starts.
-    `most_live` is how many live workloads each of its members may have. An archived project starts
-    nothing any more; `closing_since` is set while it winds down towards that, or towards the move to
-    another organization (`moving_to`).
+    `most_live` is how many live workloads each of its members may have. An archived project
+    starts nothing any more; `closing_since` is set while it winds down towards that, or towards the
+    move to another organization (`moving_to`).
     """
 
     uid = UidField(prefix="pr")

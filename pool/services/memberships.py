@@ -21,8 +21,11 @@ def membership_add(
     actor: Actor,
     organization: Organization | None = None,
     project: Project | None = None,
+    source: str = "",
 ) -> Membership:
     """Give a role on the platform, in an organization, or in a project; twice changes nothing.
+
+    `source` is the directory that brings it; a role given by hand stays a role given by hand.
 
     Raises:
         Invalid: the role is not one of that place.
@@ -34,7 +37,11 @@ def membership_add(
     )
     refuse({"role": wrong})
     row, made = Membership.objects.get_or_create(
-        user=user, role=role, organization=organization, project=project
+        user=user,
+        role=role,
+        organization=organization,
+        project=project,
+        defaults={"source": source},
     )
     if made:
         _tell(row, actor, "added")
@@ -49,14 +56,42 @@ def membership_remove(*, membership: Membership, actor: Actor) -> None:
         NotYours: it is gone already.
         Invalid: it is the last active platform admin's.
     """
-    rows = Membership.objects.select_for_update(of=("self",))
-    row = rows.select_related("user", "project", "organization").filter(pk=membership.pk).first()
-    if row is None:
-        raise NotYours
+    row = _locked(membership)
     if row.role == Role.PLATFORM_ADMIN:
         keep_an_admin(leaving=row.user)
     _tell(row, actor, "removed")
     row.delete()
+
+
+@transaction.atomic
+def membership_change(*, membership: Membership, role: str, actor: Actor) -> Membership:
+    """Give another role in the same place instead; the same again changes nothing.
+
+    From then on it is a role given by hand. Where the person holds the new role there already, the
+    old one simply goes.
+
+    Raises:
+        NotYours: it is gone.
+        Invalid: the role is not one of that place.
+    """
+    row = _locked(membership)
+    wrong = role_problem(
+        role, in_organization=row.organization is not None, in_project=row.project is not None
+    )
+    refuse({"role": wrong})
+    if row.role == role:
+        return row
+    old = row.role
+    place = {"user": row.user, "organization": row.organization, "project": row.project}
+    known = Membership.objects.filter(role=role, **place).first()
+    if known is not None:
+        _tell(row, actor, "removed")
+        row.delete()
+        return known
+    row.role, row.source = role, ""
+    row.save(update_fields=["role", "source"])
+    _tell(row, actor, "changed", before=old)
+    return row
 
 
 def keep_an_admin(*, leaving: User) -> None:
@@ -72,7 +107,15 @@ def keep_an_admin(*, leaving: User) -> None:
         raise Invalid(role=gettext("The last platform admin stays."))
 
 
-def _tell(row: Membership, actor: Actor, what: str) -> None:
+def _locked(membership: Membership) -> Membership:
+    rows = Membership.objects.select_for_update(of=("self",))
+    row = rows.select_related("user", "project", "organization").filter(pk=membership.pk).first()
+    if row is None:
+        raise NotYours
+    return row
+
+
+def _tell(row: Membership, actor: Actor, what: str, **more: str) -> None:
     place = row.project or row.organization
     record(
         EventKind.MEMBERSHIP_CHANGED,
@@ -83,4 +126,5 @@ def _tell(row: Membership, actor: Actor, what: str) -> None:
         role=row.role,
         place=place.uid if place else "",
         what=what,
+        **more,
     )

@@ -13,7 +13,6 @@ from pool.models.tenants import Organization, Project, TrustGroup
 from pool.rules.problems import Problem
 from pool.rules.problems import marked as _
 from pool.rules.tenants import currency_problem, slug_problem, title_problem
-from pool.rules.workloads import LARGEST_MOST_LIVE
 from pool.selectors.desired import UIDS_OF_A_PROJECT
 from pool.services.refusals import refuse
 from pool.wake import round_wanted
@@ -39,7 +38,7 @@ def organization_create(
         {
             "slug": _taken(slug) if taken else slug_problem(slug),
             "name": title_problem(name),
-            "zone": _zone_problem(zone),
+            "zone": zone_problem(zone),
             "currency": currency_problem(currency),
         }
     )
@@ -64,11 +63,13 @@ def project_create(
     """A new project with Unix accounts of its own and, unless told otherwise, its own trust group.
 
     Raises:
-        Invalid: a field is wrong, or the slug is taken by any project.
+        Invalid: a field is wrong, the slug is taken by any project, or the organization is
+            archived.
     """
     taken = Project.objects.filter(slug=slug).exists() if slug_problem(slug) is None else False
     refuse(
         {
+            "organization": _put_away(organization),
             "slug": _taken(slug) if taken else slug_problem(slug),
             "name": title_problem(name),
             "cost_centre": title_problem(cost_centre, 63) if cost_centre else None,
@@ -81,7 +82,7 @@ def project_create(
         slug=slug,
         name=name.strip(),
         cost_centre=cost_centre.strip(),
-        trust_group=trust_group or _own_group(slug),
+        trust_group=trust_group or own_group(slug),
         uid_base=200_000 if highest is None else highest + UIDS_OF_A_PROJECT,
         example=example,
     )
@@ -107,8 +108,14 @@ def project_suspend(*, project: Project, reason: str, actor: Actor) -> Project:
 
 @transaction.atomic
 def project_resume(*, project: Project, actor: Actor) -> Project:
-    """Let the project start work again; twice changes nothing."""
+    """Let the project start work again; twice changes nothing.
+
+    Raises:
+        Invalid: it is archived or closing: reopen it.
+    """
     row = _locked(project)
+    if row.archived_at is not None or row.closing_since is not None:
+        refuse({"project": Problem(_("It is archived or being closed: reopen it."))})
     if not row.suspended:
         return row
     _set(row, suspended=False, suspended_reason="")
@@ -117,28 +124,7 @@ def project_resume(*, project: Project, actor: Actor) -> Project:
     return row
 
 
-@transaction.atomic
-def project_most_live(*, project: Project, most_live: int, actor: Actor) -> Project:
-    """How many live workloads, pieces of arrays counted, each member may have in the project.
-
-    Fewer than there are now stops nothing: further ones are refused.
-
-    Raises:
-        Invalid: less than 1, or more than 50,000.
-    """
-    whole = isinstance(most_live, int) and 1 <= most_live <= LARGEST_MOST_LIVE
-    wrong = Problem(_("A whole number from 1 to %(most)s is needed."), {"most": LARGEST_MOST_LIVE})
-    refuse({"most_live": None if whole else wrong})
-    row = _locked(project)
-    before = row.most_live
-    if before != most_live:
-        _set(row, most_live=most_live)
-        words = {"before": before, "after": most_live}
-        record(EventKind.PROJECT_CHANGED, row, actor=actor, project=row, most_live=words)
-    return row
-
-
-def _own_group(slug: str) -> TrustGroup:
+def own_group(slug: str) -> TrustGroup:
     """A trust group that nobody else is in."""
     name, number = slug, 1
     while TrustGroup.objects.filter(name=name).exists():
@@ -161,11 +147,16 @@ def _set(row: Project, **values: Any) -> None:
     row.save(update_fields=list(values))
 
 
+def _put_away(organization: Organization) -> Problem | None:
+    return Problem(_("It is archived.")) if organization.archived_at is not None else None
+
+
 def _taken(slug: str) -> Problem:
     return Problem(_("%(slug)s is taken."), {"slug": slug})
 
 
-def _zone_problem(zone: Any) -> Problem | None:
+def zone_problem(zone: Any) -> Problem | None:
+    """A time zone is a name of the IANA list."""
     try:
         if isinstance(zone, str) and zone and ZoneInfo(zone):
             return None

@@ -1,5 +1,7 @@
 """People: made, changed by themselves, let go and taken back."""
 
+import re
+from collections.abc import Callable
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
@@ -17,20 +19,26 @@ from pool.models.users import User
 from pool.rules.problems import Problem
 from pool.rules.tenants import title_problem, username_problem
 from pool.services.memberships import keep_an_admin
-from pool.services.refusals import refuse
+from pool.services.refusals import refuse, said
 
+_ACCOUNT = re.compile(r"[a-z_][a-z0-9_-]{0,31}\Z")
 CHOSEN = ("display_name", "language", "zone")
 """What a person may change about themselves."""
 
+KEPT = (*CHOSEN, "email", "unix_account")
+"""What an administrator may change about a person."""
+
 
 @transaction.atomic
-def user_edit(*, user: User, actor: Actor, **words: str) -> User:
-    """Change what is given of CHOSEN; the same again changes nothing and is not recorded.
+def user_edit(*, user: User, actor: Actor, allowed: tuple[str, ...] = CHOSEN, **words: str) -> User:
+    """Change what is given and allowed; the same again changes nothing and is not recorded.
 
     Raises:
         Invalid: an unknown setting, language or time zone, or a name over 120 characters.
     """
-    wrong = {name: said for name, text in words.items() if (said := _wrong(name, text))}
+    wrong = {
+        name: text_of for name, text in words.items() if (text_of := _wrong(name, text, allowed))
+    }
     if wrong:
         raise Invalid(**wrong)
     locked = User.objects.select_for_update().get(pk=user.pk)
@@ -99,11 +107,15 @@ def user_disable(*, user: User, actor: Actor) -> User:
 
 @transaction.atomic
 def user_enable(*, user: User, actor: Actor) -> User:
-    """Take a person back, with the roles and tokens they had; twice changes nothing."""
+    """Take a person back; twice changes nothing.
+
+    Who was only disabled has the roles and tokens they had; who left comes back with neither.
+    """
     locked = User.objects.select_for_update().get(pk=user.pk)
     if not locked.is_active:
         locked.is_active = True
-        locked.save(update_fields=["is_active"])
+        locked.left_at = locked.winds_down_at = locked.heir = None
+        locked.save(update_fields=["is_active", "left_at", "winds_down_at", "heir"])
         record(EventKind.USER_CHANGED, locked, actor=actor, changed=["is_active"])
     return locked
 
@@ -129,15 +141,33 @@ def _email_problem(email: str) -> Problem | None:
     return None
 
 
-def _wrong(name: str, text: str) -> str:
+def _wrong(name: str, text: str, allowed: tuple[str, ...]) -> str:
     """What is wrong with one setting; empty when nothing is."""
-    if name not in CHOSEN:
+    if name not in allowed:
         return _("This is not yours to set.")
+    judge = _KEPT_BY.get(name)
+    if judge is not None:
+        return judge(text)
     if name == "display_name" and len(text) > 120:
         return _("At most 120 characters.")
     if name == "language" and text and text not in dict(settings.LANGUAGES):
         return _("This language is not there.")
     return _("There is no such time zone.") if name == "zone" and not _zone(text) else ""
+
+
+def _email(text: str) -> str:
+    problem = _email_problem(text)
+    return said(problem) if problem is not None else ""
+
+
+def _account(text: str) -> str:
+    """A Unix account is empty or a plain name that no root account has."""
+    if not text or (_ACCOUNT.match(text) and text not in {"root", "nobody"}):
+        return ""
+    return _("A Unix account of small letters, digits, - and _ is needed; never root.")
+
+
+_KEPT_BY: dict[str, Callable[[str], str]] = {"email": _email, "unix_account": _account}
 
 
 def _zone(text: str) -> bool:

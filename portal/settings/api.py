@@ -44,6 +44,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "QuotaUnitEnum": [one.value for one in QuotaUnit],
         "RoleEnum": [one.value for one in Role],
         "TemplatePriorityEnum": ["high", "normal", "low", "scavenger"],
+        "DirectoryEnum": ["ldap", "oidc"],
         "UnitEnum": [one.value for one in Unit],
     },
 }

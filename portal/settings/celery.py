@@ -37,6 +37,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "recurring": {"task": "pool.recurring", "schedule": 5.0, "options": {"expires": 20}},
     "quota-plans": {"task": "pool.quota_plans", "schedule": 5.0, "options": {"expires": 20}},
     "quota-books": {"task": "pool.quota_books", "schedule": 60.0, "options": {"expires": 120}},
+    "idle": {"task": "pool.idle", "schedule": 5.0, "options": {"expires": 10}},
     "impossible": {"task": "pool.impossible", "schedule": 30.0, "options": {"expires": 60}},
     "departures": {"task": "pool.departures", "schedule": 10.0, "options": {"expires": 30}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},

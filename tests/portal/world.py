@@ -16,6 +16,8 @@ from pool.models import (
     Alert,
     Attempt,
     Card,
+    Environment,
+    GroupRole,
     Hold,
     JoinToken,
     Lease,
@@ -23,14 +25,18 @@ from pool.models import (
     Placement,
     PolicyVersion,
     Quota,
+    Registry,
     Request,
     Reservation,
     Schedule,
     Seats,
     Slice,
+    Storage,
     Window,
     Workload,
 )
+from pool.services.catalogue.secrets import secret_set
+from pool.services.people.invitations import invitation_send
 from portal.access.tokens import token_issue
 from tests import rows
 
@@ -133,6 +139,31 @@ class Tenant:
         )
         self.quota = Quota.objects.filter(project=self.project).first()
         self.membership = Membership.objects.get(user=self.owner)
+        self.account = rows.user(
+            username=f"{name}-robot", service_account=True, service_project=self.project
+        )
+        self.storage = Storage.objects.create(
+            name=f"{name} data",
+            name_folded=f"{name} data",
+            kind="dataset",
+            path=f"/srv/{name}",
+            project=self.project,
+        )
+        self.secret, _ = secret_set(name="TOKEN", value="hush", project=self.project, actor=SYSTEM)
+        self.environment = Environment.objects.create(
+            slug=f"{name}-torch",
+            name=f"{name} torch",
+            reference="registry.example.com/torch:2",
+            digest="sha256:" + "a" * 64,
+            organization=self.organization,
+        )
+        self.invitation, self.invited = invitation_send(
+            email=f"{name}@example.org",
+            role="member",
+            project=self.project,
+            user=self.people["lead"].user,
+            actor=SYSTEM,
+        )
 
     def work(self, **given: Any) -> Workload:
         return rows.workload(
@@ -260,6 +291,10 @@ class World:
         self.policy = PolicyVersion.objects.create(
             number=1, values={"heavy_gb": 32}, reason="small cards", actor_label="root"
         )
+        self.group_role = GroupRole.objects.create(
+            source="ldap", group="cn=admins", role="platform_admin"
+        )
+        self.registry = Registry.objects.create(prefix="registry.example.com")
         self.join_token = JoinToken.objects.create(token_hash="0" * 64, expires_at=now() + HOUR)
 
     def hold_card(self) -> Card:

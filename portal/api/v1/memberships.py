@@ -10,7 +10,11 @@ from rest_framework.response import Response
 from pool.lifecycle.roles import Role
 from pool.models import Membership
 from pool.selectors.memberships import memberships_seen
-from pool.services.memberships import membership_add, membership_remove
+from pool.services.memberships import (
+    membership_add,
+    membership_change,
+    membership_remove,
+)
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given
@@ -18,15 +22,19 @@ from portal.api.v1.references import organization_named, person_named, project_n
 
 
 class MembershipOut(serializers.ModelSerializer[Membership]):
-    """One role of one user: on the platform, in an organization, or in a project."""
+    """One role of one user: on the platform, in an organization, or in a project.
+
+    `directory`: the one that brought it (`ldap`, `oidc`); empty for a role given by hand.
+    """
 
     user = serializers.CharField(source="user.username")
     organization = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     project = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    directory = serializers.CharField(source="source", read_only=True)
 
     class Meta:
         model = Membership
-        fields = ["uid", "user", "organization", "project", "role", "created_at"]
+        fields = ["uid", "user", "organization", "project", "role", "directory", "created_at"]
 
 
 class MembershipIn(Given):
@@ -36,6 +44,12 @@ class MembershipIn(Given):
     role = serializers.ChoiceField(choices=[r.value for r in Role])
     project = serializers.SlugField(max_length=63, required=False)
     organization = serializers.SlugField(max_length=63, required=False)
+
+
+class MembershipChangedIn(Given):
+    """The role that the person is to hold in the same place instead."""
+
+    role = serializers.ChoiceField(choices=[r.value for r in Role])
 
 
 class MembershipFilters(Filters):
@@ -57,7 +71,7 @@ class MembershipDoor(Listed):
     serializer_class = MembershipOut
     filters = MembershipFilters
     queryset = Membership.objects.none()
-    takes = {"create": MembershipIn}
+    takes = {"create": MembershipIn, "partial_update": MembershipChangedIn}
     gives = {"create": (201, MembershipOut), "destroy": (204, None)}
 
     def rows(self) -> QuerySet[Membership]:
@@ -90,6 +104,12 @@ class MembershipDoor(Listed):
             actor=self.actor,
         )
         return self.said(row)
+
+    def partial_update(self, request: Request, uid: str) -> Response:
+        """Another role in the same place."""
+        row: Membership = self.one()
+        self.allow(Verb.MEMBER_MANAGE, row.project or row.organization)
+        return self.said(membership_change(membership=row, actor=self.actor, **self.taken()))
 
     def destroy(self, request: Request, uid: str) -> Response:
         """Take a role away; the last platform admin stays."""

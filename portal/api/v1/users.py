@@ -15,10 +15,12 @@ from pool.errors import Forbidden
 from pool.lifecycle.roles import Role
 from pool.models import Project, User
 from pool.rules.tenants import OF_PROJECT
+from pool.selectors.people.living import person_living
 from pool.selectors.users import user_list
 from pool.services.memberships import membership_add
-from pool.services.users import user_create, user_disable, user_enable
-from portal.access.guards import may
+from pool.services.users import KEPT, user_create, user_disable, user_edit, user_enable
+from portal.access.leaving import heir_named, person_leave
+from portal.access.places import manages_person
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given, Nothing
@@ -41,6 +43,9 @@ class UserOut(serializers.ModelSerializer[User]):
             "service_account",
             "language",
             "zone",
+            "unix_account",
+            "left_at",
+            "winds_down_at",
             "example",
         ]
 
@@ -82,6 +87,36 @@ class UserIn(Given):
         return given
 
 
+class UserChangedIn(Given):
+    """What changes about a person. `unix_account` is the account that their jobs run under."""
+
+    display_name = serializers.CharField(max_length=120, required=False, allow_blank=True)
+    email = serializers.CharField(max_length=254, required=False, allow_blank=True)
+    language = serializers.CharField(max_length=12, required=False, allow_blank=True)
+    zone = serializers.CharField(max_length=64, required=False, allow_blank=True)
+    unix_account = serializers.CharField(max_length=32, required=False, allow_blank=True)
+
+
+class LeaveIn(Given):
+    """Who inherits, and how long running work may go on: 0 stops it now, at most seven days."""
+
+    heir = serializers.CharField(max_length=150, required=False)
+    wind_down_seconds = serializers.IntegerField(
+        min_value=0, max_value=604_800, required=False, default=86_400
+    )
+
+
+class LeavingOut(serializers.Serializer[Any]):
+    """What letting this person go would touch."""
+
+    workloads = serializers.IntegerField(help_text="waiting: cancelled at once")
+    holding = serializers.IntegerField(help_text="running: stopped after the wind-down time")
+    leases = serializers.IntegerField(help_text="go to the heir, or stay with their project")
+    requests = serializers.IntegerField(help_text="pending: go to the heir, or are withdrawn")
+    schedules = serializers.IntegerField(help_text="go to the heir, or pause")
+    notebooks = serializers.IntegerField(help_text="resting, with files: go to the heir")
+
+
 class UserFilters(Filters):
     """Filters of the list."""
 
@@ -96,8 +131,14 @@ class UserDoor(Listed):
     filters = UserFilters
     queryset = User.objects.none()
     told_once = ("password",)
-    takes = {"create": UserIn, "disable": Nothing, "enable": Nothing}
-    gives = {"create": (201, UserTold)}
+    takes = {
+        "create": UserIn,
+        "partial_update": UserChangedIn,
+        "disable": Nothing,
+        "enable": Nothing,
+        "leave": LeaveIn,
+    }
+    gives = {"create": (201, UserTold), "leaving": (200, LeavingOut)}
 
     def rows(self) -> QuerySet[User]:
         """Those whom the caller administers; nobody for all others."""
@@ -125,6 +166,29 @@ class UserDoor(Listed):
         row.password = told  # type: ignore[assignment]
         return self.said(row)
 
+    def partial_update(self, request: Request, uid: str) -> Response:
+        """Change name, address, language, time zone or Unix account of a person."""
+        person = self._managed()
+        given = self.taken()
+        if "unix_account" in given:
+            self.allow(Verb.NODE_MANAGE)
+        return self.said(user_edit(user=person, actor=self.actor, allowed=KEPT, **given))
+
+    @action(detail=True, methods=["get"])
+    def leaving(self, request: Request, uid: str) -> Response:
+        """What letting this person go would touch."""
+        return self.said(person_living(user=self._managed()))
+
+    @action(detail=True, methods=["post"])
+    def leave(self, request: Request, uid: str) -> Response:
+        """Let a person go for good: login, tokens and roles end now, their work winds down."""
+        person = self._managed()
+        given = self.taken()
+        named = given.pop("heir", None)
+        heir = heir_named(self.standing, named) if named else None
+        seconds = given["wind_down_seconds"]
+        return self.said(person_leave(user=person, heir=heir, seconds=seconds, actor=self.actor))
+
     @action(detail=True, methods=["post"])
     def disable(self, request: Request, uid: str) -> Response:
         """No login and no token of this person works any more; their work stays."""
@@ -142,7 +206,6 @@ class UserDoor(Listed):
     def _managed(self) -> User:
         """The person, when every role they hold is within the caller's reach."""
         person: User = self.one()
-        places = [row.project or row.organization for row in person.memberships.all()]
-        if not all(may(self.standing, Verb.USER_MANAGE, one) for one in places or [None]):
+        if not manages_person(self.standing, person):
             raise Forbidden
         return person

@@ -23,7 +23,10 @@ ORGANIZATION = ADMIN | {"org_admin"}
 SEES: dict[str, frozenset[str]] = {
     "alerts": WORK,
     "cards": ALL,
+    "environments": INSIDE,
     "events": LEAD,
+    "group-roles": ADMIN,
+    "invitations": LEAD,
     "join-tokens": ADMIN,
     "leases": WORK,
     "memberships": WORK,
@@ -34,12 +37,18 @@ SEES: dict[str, frozenset[str]] = {
     "policies": ADMIN,
     "prices": ALL,
     "projects": WORK,
+    "cutbacks": WORK,
+    "quota-plans": INSIDE,
     "quotas": INSIDE,
+    "registries": ALL,
     "requests": WORK,
     "reservations": WORK,
     "schedules": WORK,
     "seats": ALL,
+    "service-accounts": WORK,
+    "secrets": RUN,
     "slices": ALL,
+    "storage": WORK,
     "templates": ALL,
     "tokens": frozenset({"member"}),
     "usage": INSIDE,
@@ -50,17 +59,29 @@ SEES: dict[str, frozenset[str]] = {
 """Who may read one row of `own` by its address."""
 
 SHARED = frozenset(
-    {"cards", "nodes", "partitions", "prices", "seats", "slices", "templates", "windows"}
+    {
+        *("cards", "nodes", "partitions", "prices", "registries", "seats", "slices"),
+        *("templates", "windows"),
+    }
 )
 """The same things for every tenant: there is no other tenant's."""
 
 LISTS = ("retrieve", "list")
 DOES: dict[tuple[str, str], frozenset[str]] = {
+    ("group-roles", "create"): ADMIN,
+    ("group-roles", "destroy"): ADMIN,
+    ("invitations", "create"): LEAD,
+    ("invitations", "destroy"): LEAD,
+    ("environments", "create"): ADMIN,
+    ("environments", "deprecate"): ORGANIZATION,
+    ("environments", "destroy"): ORGANIZATION,
+    ("environments", "partial_update"): ORGANIZATION,
     ("join-tokens", "create"): ADMIN,
     ("leases", "extend"): RUN,
     ("leases", "give_back"): LEAD | {"member"},
     ("memberships", "create"): LEAD,
     ("memberships", "destroy"): LEAD,
+    ("memberships", "partial_update"): LEAD,
     ("nodes", "adopt"): ADMIN,
     ("nodes", "cordon"): ADMIN,
     ("nodes", "drain"): ADMIN,
@@ -68,25 +89,47 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("nodes", "retire"): ADMIN,
     ("nodes", "revoke_credential"): ADMIN,
     ("nodes", "uncordon"): ADMIN,
+    ("organizations", "archive"): ADMIN,
     ("organizations", "create"): ADMIN,
     ("organizations", "critical_budgets"): ORGANIZATION | {"billing_reader"},
     ("organizations", "critical_grant"): ADMIN,
+    ("organizations", "partial_update"): ORGANIZATION,
+    ("organizations", "reopen"): ADMIN,
     ("partitions", "create"): ADMIN,
     ("partitions", "partial_update"): ADMIN,
     ("policies", "create"): ADMIN,
     ("policies", "numbers"): ALL,
     ("policies", "revert"): ADMIN,
     ("prices", "create"): ADMIN,
+    ("projects", "archive"): ORGANIZATION,
     ("projects", "create"): ORGANIZATION,
     ("projects", "hold"): ORGANIZATION,
+    ("projects", "living"): ORGANIZATION,
+    ("projects", "move"): ORGANIZATION,
     ("projects", "partial_update"): ORGANIZATION,
     ("projects", "release"): ORGANIZATION,
+    ("projects", "reopen"): ORGANIZATION,
     ("projects", "resume"): ORGANIZATION,
     ("projects", "suspend"): ORGANIZATION,
     ("queue", "dry_run"): ADMIN,
     ("queue", "target"): ADMIN,
     ("queue", "waits"): ALL,
+    ("configuration", "export"): ADMIN,
+    ("configuration", "load"): ADMIN,
+    ("cutbacks", "keep"): ADMIN,
+    ("cutbacks", "unused"): ALL,
+    ("quota-drifts", "repair"): ADMIN,
+    ("quota-drifts", "sweep"): ADMIN,
+    ("quota-plans", "cancel"): ORGANIZATION,
+    ("quota-plans", "create"): ORGANIZATION,
+    ("quotas", "destroy"): ORGANIZATION,
+    ("quotas", "many"): ORGANIZATION,
+    ("quotas", "preview"): ORGANIZATION,
+    ("quotas", "undo"): ORGANIZATION,
+    ("quotas", "update"): ORGANIZATION,
     ("quotas", "create"): ORGANIZATION,
+    ("registries", "create"): ADMIN,
+    ("registries", "destroy"): ADMIN,
     ("requests", "approve"): LEAD,
     ("requests", "ask_back"): LEAD,
     ("requests", "comment"): RUN,
@@ -107,6 +150,20 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("schedules", "run"): RUN,
     ("seats", "create"): ADMIN,
     ("seats", "destroy"): ADMIN,
+    ("service-accounts", "create"): LEAD,
+    ("service-accounts", "disable"): LEAD,
+    ("service-accounts", "enable"): LEAD,
+    ("service-accounts", "issue"): LEAD,
+    ("service-accounts", "revoke"): LEAD,
+    ("service-accounts", "tokens"): LEAD,
+    ("secrets", "create"): LEAD,
+    ("secrets", "destroy"): LEAD,
+    ("secrets", "remove"): LEAD,
+    ("secrets", "rotate"): LEAD,
+    ("secrets", "used_by"): RUN,
+    ("storage", "create"): ADMIN,
+    ("storage", "destroy"): ADMIN,
+    ("storage", "partial_update"): ADMIN,
     ("templates", "activate"): ADMIN,
     ("templates", "create"): ORGANIZATION,
     ("templates", "deactivate"): ADMIN,
@@ -116,6 +173,9 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("users", "create"): ORGANIZATION,
     ("users", "disable"): ORGANIZATION,
     ("users", "enable"): ORGANIZATION,
+    ("users", "leave"): ORGANIZATION,
+    ("users", "leaving"): ORGANIZATION,
+    ("users", "partial_update"): ORGANIZATION,
     ("windows", "cancel"): ADMIN,
     ("windows", "create"): ADMIN,
     ("windows", "impact"): ADMIN,
@@ -148,19 +208,58 @@ WINDOW = {
     "ends_at": "2099-01-01T01:00:00Z",
     "nodes": ["node-a"],
 }
+LINE = {"project": "vision", "partition": "a100", "unit": "cards_micro", "limit": 1}
 BODIES = {
     ("nodes", "confirm_dead"): {"reason": "burnt"},
     ("leases", "extend"): {"seconds": 3600},
     ("memberships", "create"): {"user": "vision-viewer", "role": "member", "project": "vision"},
+    ("group-roles", "create"): {
+        "directory": "ldap",
+        "group": "cn=vision",
+        "role": "member",
+        "project": "vision",
+    },
+    ("invitations", "create"): {"email": "new@example.org", "role": "viewer", "project": "vision"},
+    ("memberships", "partial_update"): {"role": "viewer"},
+    ("organizations", "partial_update"): {"name": "Vision again"},
     ("organizations", "create"): {"slug": "new", "name": "New"},
     ("partitions", "create"): {"slug": "new", "name": "New", "selector": {}, "modes": ["whole"]},
     ("partitions", "partial_update"): {"name": "Other"},
     ("prices", "create"): {"partition": "a100", "rate_micro": 1, "currency": "EUR"},
     ("projects", "create"): {"organization": "vision-org", "slug": "new", "name": "New"},
+    ("projects", "archive"): {"wind_down": True},
+    ("projects", "move"): {"organization": "vision-org"},
     ("projects", "hold"): {"reason": "an audit"},
     ("projects", "partial_update"): {"most_live": 2000},
     ("projects", "suspend"): {"reason": "unpaid"},
+    ("environments", "create"): {
+        "slug": "new",
+        "name": "New",
+        "kind": "folder",
+        "reference": "/opt/new",
+        "instruction_set": "cpu",
+    },
+    ("environments", "partial_update"): {"note": "other"},
+    ("registries", "create"): {"prefix": "other.example.com"},
+    ("secrets", "create"): {"project": "vision", "name": "NEW", "value": "hush"},
+    ("secrets", "rotate"): {"value": "hush, too"},
+    ("storage", "create"): {"name": "new", "kind": "dataset", "path": "/srv/new"},
+    ("storage", "partial_update"): {"note": "other"},
     ("queue", "target"): {"seconds": 600},
+    ("configuration", "load"): {"text": "users: []"},
+    ("cutbacks", "keep"): {"reason": "a paper is due"},
+    ("quota-plans", "create"): {
+        "project": "vision",
+        "partition": "a100",
+        "unit": "cards_micro",
+        "does": "set",
+        "amount": 1,
+        "starts_at": "2027-01-01T00:00:00Z",
+        "reason": "the new year",
+    },
+    ("quotas", "many"): {"lines": [LINE], "reason": "the new year"},
+    ("quotas", "preview"): {"lines": [LINE]},
+    ("quotas", "update"): {"limit": 1},
     ("quotas", "create"): {
         "project": "vision",
         "partition": "a100",
@@ -171,6 +270,9 @@ BODIES = {
     ("requests", "ask_back"): {"reason": "why?"},
     ("requests", "comment"): {"text": "hello"},
     ("requests", "reject"): {"reason": "no"},
+    ("service-accounts", "create"): {"project": "vision", "username": "ci"},
+    ("service-accounts", "issue"): {"name": "runner"},
+    ("service-accounts", "revoke"): {"token": "tk-none"},
     ("templates", "create"): {
         "organization": "vision-org",
         "slug": "new",
@@ -186,6 +288,7 @@ BODIES = {
     ("templates", "deactivate"): {"reason": "old"},
     ("templates", "versions"): {"max_seconds": 86_400},
     ("tokens", "create"): {"name": "another"},
+    ("users", "partial_update"): {"display_name": "Somebody Else"},
     ("users", "create"): {"username": "new", "project": "vision"},
     ("workloads", "change"): {"change": "shorter", "amount": 60},
     ("workloads", "declare"): {"expected_seconds": 60},
@@ -194,10 +297,10 @@ BODIES = {
     ("workloads", "partial_update"): {"after": []},
     ("workloads", "rank"): {"priority": "high", "reason": "a deadline"},
 }
-BARRED = frozenset({"join-tokens", "policies"})
+BARRED = frozenset({"group-roles", "join-tokens", "policies"})
 """Nouns of platform admins: others are told that they may not."""
 
-UNADDRESSED = frozenset({"whoami", "samples", "queue"})
+UNADDRESSED = frozenset({"whoami", "samples", "queue", "quota-drifts"})
 """Nouns without rows of their own address; they are tried below by name."""
 
 
@@ -224,6 +327,9 @@ def address_of(world, tenant, noun):
     named = {
         "alerts": tenant.alert,
         "cards": tenant.hold.card,
+        "environments": tenant.environment,
+        "group-roles": world.group_role,
+        "invitations": tenant.invitation,
         "join-tokens": world.join_token,
         "leases": tenant.lease,
         "memberships": tenant.membership,
@@ -234,12 +340,18 @@ def address_of(world, tenant, noun):
         "policies": world.policy,
         "prices": world.price,
         "projects": tenant.project,
+        "cutbacks": tenant.cutback,
+        "quota-plans": tenant.planned_quota,
         "quotas": tenant.quota,
+        "registries": world.registry,
         "requests": tenant.request,
         "reservations": tenant.reservation,
         "schedules": tenant.schedule,
         "seats": world.seats,
+        "service-accounts": tenant.account,
+        "secrets": tenant.secret,
         "slices": tenant.slice,
+        "storage": tenant.storage,
         "templates": world.version.template,
         "usage": tenant.usage,
         "users": tenant.owner,
@@ -257,6 +369,10 @@ def body_of(world, noun, action):
         return {**world.job(), "cron": "0 2 * * *"}
     if (noun, action) in {("requests", "create"), ("reservations", "create")}:
         return {"project": "vision", "template": world.version.template.slug, **HOUR}
+    if (noun, action) == ("quotas", "undo"):
+        return {"change": world.own.quota_change, "reason": "too much"}
+    if (noun, action) == ("quota-drifts", "repair"):
+        return {"quota": world.drifted.uid}
     return BODIES.get((noun, action), {})
 
 

@@ -1,0 +1,1 @@
+"""People come and go, and the places they work in open, change, move and close."""

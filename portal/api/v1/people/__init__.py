@@ -1,0 +1,1 @@
+"""People over REST: invited, in service, brought by a directory."""

@@ -1,0 +1,87 @@
+"""Groups of a directory and the roles that they bring."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from pool.lifecycle.roles import Role
+from pool.models import GroupRole
+from pool.models.people.groups import SOURCES
+from pool.selectors.people.invited import group_role_list
+from pool.services.people.groups import group_role_remove, group_role_set
+from portal.access.roles import Verb
+from portal.api.door import Listed
+from portal.api.fields import Filters, Given
+from portal.api.v1.references import organization_named, project_named
+
+
+class GroupRoleOut(serializers.ModelSerializer[GroupRole]):
+    """Whoever the directory lists in `group` holds `role` there, and no longer than that."""
+
+    organization = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    project = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
+    role = serializers.ChoiceField(choices=[r.value for r in Role])
+    directory = serializers.ChoiceField(choices=list(SOURCES), source="source")
+
+    class Meta:
+        model = GroupRole
+        fields = ["uid", "directory", "group", "role", "organization", "project", "created_at"]
+
+
+class GroupRoleIn(Given):
+    """A group, by its cn or DN (LDAP) or by its value in the groups claim (single sign-on)."""
+
+    directory = serializers.ChoiceField(choices=list(SOURCES))
+    group = serializers.CharField(max_length=255)
+    role = serializers.ChoiceField(choices=[r.value for r in Role])
+    project = serializers.SlugField(max_length=63, required=False)
+    organization = serializers.SlugField(max_length=63, required=False)
+
+
+class GroupRoleFilters(Filters):
+    """Filters of the list."""
+
+    directory = serializers.ChoiceField(choices=list(SOURCES), required=False)
+    group = serializers.CharField(max_length=255, required=False)
+
+
+class GroupRoleDoor(Listed):
+    """For platform admins: what the directories' groups are here."""
+
+    serializer_class = GroupRoleOut
+    filters = GroupRoleFilters
+    queryset = GroupRole.objects.none()
+    takes = {"create": GroupRoleIn}
+    gives = {"create": (201, GroupRoleOut), "destroy": (204, None)}
+
+    def rows(self) -> QuerySet[GroupRole]:
+        """All of them."""
+        self.allow(Verb.GROUP_MANAGE)
+        return group_role_list(standing=self.standing)
+
+    def narrowed(self, rows: QuerySet[GroupRole], **asked: Any) -> QuerySet[GroupRole]:
+        """By directory and group."""
+        if "directory" in asked:
+            rows = rows.filter(source=asked.pop("directory"))
+        return rows.filter(**asked)
+
+    def create(self, request: Request) -> Response:
+        """Map a group to a role; the same twice is one."""
+        self.allow(Verb.GROUP_MANAGE)
+        given = self.taken()
+        named, within = given.pop("project", None), given.pop("organization", None)
+        project = project_named(self.standing, named) if named else None
+        organization = organization_named(self.standing, within) if within else None
+        source = given.pop("directory")
+        row = group_role_set(
+            source=source, project=project, organization=organization, actor=self.actor, **given
+        )
+        return self.said(row)
+
+    def destroy(self, request: Request, uid: str) -> Response:
+        """The group brings the role no more; it goes at the next reading."""
+        group_role_remove(group_role=self.one(), actor=self.actor)
+        return Response(status=204)

@@ -1,0 +1,1 @@
+"""Pages of places and people: organizations, projects, members, invitations, leavers."""
