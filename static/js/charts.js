@@ -21,31 +21,30 @@
         );
     }
 
-    function line(name, index, points, colour, at) {
+    const TONES = { first: "--gp-accent", second: "--gp-good", third: "--gp-wait", soft: "--gp-ink-3" };
+
+    function line(panel, one, at) {
+        const colour = token(TONES[one.tone]);
+        const soft = one.tone === "soft";
         return {
-            name: name,
+            name: panel.title === one.name ? one.name : panel.title + ": " + one.name,
             type: "line",
             xAxisIndex: at,
             yAxisIndex: at,
-            showSymbol: points.length < 3,
+            showSymbol: one.data.length < 3,
+            symbolSize: 5,
             connectNulls: false,
-            lineStyle: { width: 1.75, color: colour },
+            lineStyle: { width: soft ? 1 : 1.75, color: colour, type: soft ? "dotted" : "solid" },
             itemStyle: { color: colour },
-            areaStyle: { color: colour, opacity: 0.1 },
-            data: points.map(function (point) {
-                return [point[0], point[index]];
-            }),
+            areaStyle: one.tone === "first" ? { color: colour, opacity: 0.1 } : undefined,
+            data: one.data,
         };
     }
 
-    // From the start of the attempt to its end, or to now, and every point that was measured.
+    // The whole span that was asked for, so that what was not measured is seen as a gap.
     function span(series) {
-        const moments = series.points.map(function (point) {
-            return new Date(point[0]).getTime();
-        });
-        const first = Math.min(new Date(series.from).getTime(), ...moments);
-        const last = Math.max(new Date(series.until).getTime(), ...moments);
-        return { min: first, max: Math.max(last, first + 10000) };
+        const first = new Date(series.from).getTime();
+        return { min: first, max: Math.max(new Date(series.until).getTime(), first + 10000) };
     }
 
     function moment(window) {
@@ -53,42 +52,68 @@
         if (window.max - window.min < 600000) {
             wanted.second = "2-digit";
         }
+        if (window.max - window.min > 93600000) {
+            wanted.month = "numeric";
+            wanted.day = "numeric";
+        }
         return new Intl.DateTimeFormat(document.documentElement.lang, wanted).format;
     }
 
-    function workload(series) {
+    const PANEL = 78;
+    const BETWEEN = 44;
+
+    // Panels one below the other with one time; a wheel or a pinch narrows all of them.
+    function stack(series, tools, element) {
         const window = span(series);
-        const accent = token("--gp-accent");
-        const good = token("--gp-good");
-        const memory = line(series.memory, 2, series.points, good, 1);
-        if (series.memory_cap) {
-            memory.markLine = {
-                symbol: "none",
-                silent: true,
-                lineStyle: { color: token("--gp-bad"), type: "dashed" },
-                label: { formatter: series.limit, position: "insideEndTop", color: token("--gp-ink-3") },
-                data: [{ yAxis: series.memory_cap }],
-            };
-        }
+        const panels = series.panels;
+        element.style.height = 32 + panels.length * (PANEL + BETWEEN) + "px";
+        const format = moment(window);
+        const lines = [];
+        panels.forEach(function (panel, at) {
+            panel.lines.forEach(function (one) {
+                lines.push(line(panel, one, at));
+            });
+            if (panel.cap) {
+                lines[lines.length - 1].markLine = {
+                    symbol: "none",
+                    silent: true,
+                    lineStyle: { color: token("--gp-bad"), type: "dashed" },
+                    label: { formatter: panel.cap_name, position: "insideEndTop", color: token("--gp-ink-3") },
+                    data: [{ yAxis: panel.cap }],
+                };
+            }
+        });
         return {
             animation: false,
             textStyle: { fontFamily: token("--gp-font") },
-            tooltip: { trigger: "axis", backgroundColor: token("--gp-surface"), borderColor: token("--gp-line-strong"), textStyle: { color: token("--gp-ink") } },
+            tooltip: {
+                trigger: "axis",
+                confine: true,
+                backgroundColor: token("--gp-surface"),
+                borderColor: token("--gp-line-strong"),
+                textStyle: { color: token("--gp-ink") },
+                valueFormatter: function (value) {
+                    return typeof value === "number" ? new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 }).format(value) : "–";
+                },
+            },
             axisPointer: { link: [{ xAxisIndex: "all" }] },
-            grid: [
-                { left: 64, right: 16, top: 28, height: 96 },
-                { left: 64, right: 16, top: 168, height: 96 },
-            ],
-            xAxis: [axis({ type: "time", gridIndex: 0, axisLabel: { show: false }, min: window.min, max: window.max }), axis({ type: "time", gridIndex: 1, min: window.min, max: window.max, axisLabel: { color: token("--gp-ink-3"), hideOverlap: true, formatter: moment(window) } })],
-            yAxis: [
-                axis({ gridIndex: 0, name: series.busy + " (%)", nameTextStyle: { color: token("--gp-ink-3"), align: "left" }, min: 0, max: 100, interval: 50 }),
-                axis({ gridIndex: 1, name: series.memory + " (MiB)", nameTextStyle: { color: token("--gp-ink-3"), align: "left" }, min: 0, max: series.memory_cap || undefined, splitNumber: 2 }),
-            ],
-            series: [line(series.busy, 1, series.points, accent, 0), memory],
+            dataZoom: [{ type: "inside", xAxisIndex: panels.map(function (_panel, at) { return at; }), zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, filterMode: "none" }],
+            grid: panels.map(function (_panel, at) {
+                return { left: 64, right: 16, top: 28 + at * (PANEL + BETWEEN), height: PANEL };
+            }),
+            xAxis: panels.map(function (_panel, at) {
+                const last = at === panels.length - 1;
+                return axis({ type: "time", gridIndex: at, min: window.min, max: window.max, axisLabel: { show: last, color: token("--gp-ink-3"), hideOverlap: true, formatter: format } });
+            }),
+            yAxis: panels.map(function (panel, at) {
+                const most = panel.most || (panel.cap ? function (value) { return Math.max(value.max, panel.cap); } : undefined);
+                return axis({ gridIndex: at, name: panel.title + " (" + panel.unit + ")", nameTextStyle: { color: token("--gp-ink-3"), align: "left", padding: [0, 0, 0, -56] }, min: 0, max: most, splitNumber: 2 });
+            }),
+            series: lines,
         };
     }
 
-    const kinds = Object.assign({ workload: workload }, window.gpupoolCharts);
+    const kinds = Object.assign({ stack: stack }, window.gpupoolCharts);
 
     function draw(element) {
         const source = document.getElementById(element.dataset.source);
@@ -108,8 +133,9 @@
         const chart = drawn.get(element) || window.echarts.init(element, null, { renderer: "svg" });
         drawn.set(element, chart);
         const tools = { token: token, axis: axis, moment: moment, narrow: element.clientWidth < 520 };
+        const option = kind(JSON.parse(source.textContent), tools, element);
         chart.resize();
-        chart.setOption(kind(JSON.parse(source.textContent), tools), true);
+        chart.setOption(option, true);
     }
 
     function drawAll() {

@@ -1,0 +1,73 @@
+"""The charts of a workload: the span that is chosen, what is unknown, the file, other tenants."""
+
+import csv
+import io
+import json
+import re
+from datetime import timedelta
+
+import pytest
+
+from pool.clock import now
+from pool.models import Attempt
+from tests.pool.services.telemetry.test_rollups import reads
+
+
+@pytest.fixture
+def ran(world):
+    """An attempt of the project that ran for the last three hours."""
+    attempt = world.own.placement.attempt
+    since = now() - timedelta(hours=3)
+    Attempt.objects.filter(pk=attempt.pk).update(started_at=since, ended_at=now())
+    attempt.refresh_from_db()
+    return attempt
+
+
+def series(answer):
+    found = re.search(r'id="series"[^>]*>(.*?)</script>', answer.content.decode(), re.S)
+    return json.loads(found[1])
+
+
+def panel(answer, title):
+    return next(one for one in series(answer)["panels"] if one["title"] == title)
+
+
+def test_only_what_was_measured_is_drawn_and_a_gap_stays_a_gap(visit, world, ran):
+    at = now() - timedelta(minutes=20)
+    for minutes in (0, 10):
+        moment = at + timedelta(minutes=minutes)
+        reads(moment, piece=1, attempt=ran.pk, sm_mean=50, memory_mib_mean=900, samples_s=12)
+    answer = visit("member").part(f"/workloads/{ran.workload.uid}/usage/?span=hour")
+    titles = [one["title"] for one in series(answer)["panels"]]
+    assert titles == ["Compute busy", "Memory", "Throughput"]
+    (line,) = panel(answer, "Compute busy")["lines"]
+    assert [value for _at, value in line["data"]] == [50, None, 50]
+
+
+def test_where_sm_is_unknown_the_card_s_own_figure_is_drawn_under_its_own_name(visit, ran):
+    reads(now() - timedelta(minutes=5), piece=1, attempt=ran.pk, util_mean=70)
+    answer = visit("member").part(f"/workloads/{ran.workload.uid}/usage/?span=hour")
+    assert [one["name"] for one in panel(answer, "Compute busy")["lines"]] == ["GPU busy"]
+
+
+def test_the_span_is_kept_when_the_charts_are_asked_for_again(visit, ran):
+    reads(now() - timedelta(minutes=5), piece=1, attempt=ran.pk, sm_mean=70)
+    answer = visit("member").part(f"/workloads/{ran.workload.uid}/usage/?span=week")
+    assert series(answer)["span"] == "week"
+    assert series(visit("member").part(f"/workloads/{ran.workload.uid}/usage/?span=no"))[
+        "span"
+    ] == ("day")
+
+
+def test_everything_measured_can_be_taken_away_as_a_file_with_unknown_left_empty(visit, ran):
+    reads(now() - timedelta(minutes=5), piece=1, attempt=ran.pk, sm_mean=70, power_w_mean=None)
+    answer = visit("member").open(f"/workloads/{ran.workload.uid}/usage.csv")
+    (row,) = csv.DictReader(io.StringIO(answer.content.decode()))
+    assert (float(row["sm_mean"]), row["power_w_mean"]) == (70, "")
+    assert answer["Content-Type"].startswith("text/csv")
+
+
+def test_another_tenant_s_charts_and_file_do_not_exist(visit, world):
+    for end in ("usage/", "usage.csv"):
+        answer = visit("member").open(f"/workloads/{world.other.workload.uid}/{end}")
+        assert answer.status_code == 404
