@@ -14,6 +14,7 @@ from nodeagent.execute import Executor
 from nodeagent.limits import Limits
 from nodeagent.link import BackOff, CutOff, Link, NotTaken, pause
 from nodeagent.logs import Logs
+from nodeagent.mounts import Places
 from nodeagent.protocol.desired import Desired
 from nodeagent.protocol.report import FoundWork, Outcome, Report
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
@@ -54,6 +55,7 @@ class Agent:
         self.wish = Wish(state_dir / "wish.json")
         self.telemetry = Telemetry(state_dir / "samples")
         self.limits = Limits()
+        self.places = Places()
         self.logs = Logs(runner, link)
         self.executor = Executor(driver, runner, {})
         self.draining = False
@@ -82,8 +84,9 @@ class Agent:
         first = (self._greet(), self._listen(), self._pull_loop(), self._act_loop())
         sides = (self.runner.giveway, self.runner.notebooks)
         rest = (self._report_loop(), self._sample_loop(), self.logs.run(self._begun))
+        look = self.places.run(lambda: self.wish.desired.watched, self._tell)
         async with asyncio.TaskGroup() as group:
-            for loop in (*first, *rest, *(one.run(self._on_change) for one in sides)):
+            for loop in (*first, *rest, look, *(one.run(self._on_change) for one in sides)):
                 group.create_task(loop)
 
     async def stop_workloads(self, grace_s: float) -> None:
@@ -139,7 +142,7 @@ class Agent:
         return enrol.Self(
             name=self.name,
             boot_id=self._boot,
-            host=self.runner.claims(await self.driver.host()),
+            host=self.places.on(self.runner.claims(await self.driver.host())),
             cards=await self.driver.inventory(),
             address=self.address,
         )
@@ -189,6 +192,7 @@ class Agent:
                 self.executor.settle(wish)
                 self.runner.giveway.hear(wish)
                 self.runner.notebooks.hear_wish(wish)
+                self.places.ask()
                 self._act.set()
             elif wish is not None:
                 log.warning(
@@ -329,6 +333,7 @@ class Agent:
             work=(*self.wish.told(self.runner.records.values()), *ghosts),
             cards=await self.driver.health(),
             outcomes=tuple(told),
+            places=self.places.found,
         )
         taken = await self.link.report(report)
         self._answered(asked)

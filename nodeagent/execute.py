@@ -197,7 +197,8 @@ class Executor:
     ) -> None:
         """Put the start off while its card is not free; give it up when that does not end."""
         never = preflight.unfit(work, cards)
-        why = never or await preflight.not_free(self.driver, slices, cards)
+        why = never or await preflight.not_there(work, self.runner.own)
+        why = why or await preflight.not_free(self.driver, slices, cards)
         if why and (never or self._tries.get(step, 0) >= len(RETRY_S)):
             self.runner.refuse(work, why)
             raise StartFailed(why)

@@ -1,8 +1,10 @@
 """What is looked at just before a start: is the card really free, its driver new enough?"""
 
+import asyncio
 import re
+from pathlib import Path
 
-from nodeagent import processes
+from nodeagent import mounts, processes
 from nodeagent.drivers.base import Driver, DriverError
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Card
@@ -17,11 +19,32 @@ NAMED = 3
 
 
 def unfit(work: WantedWork, cards: list[Card]) -> str:
-    """Why the work can never run on these cards, or nothing: their driver is too old for it."""
+    """Why the work can never run here, or nothing: an old driver, a secret that is gone."""
+    if work.missing:
+        return f"what it should be told is there no more: {', '.join(work.missing)}"
     for card in cards:
         if work.min_driver and card.driver and version(card.driver) < version(work.min_driver):
             return f"it needs driver {work.min_driver}, {card.label} has {card.driver}"
     return ""
+
+
+async def not_there(work: WantedWork, own: tuple[Path, ...]) -> str:
+    """Why this node cannot give it what it needs now, or nothing: storage, programs."""
+    asked = [(one.name, one.root, one.types) for one in work.mounts]
+    for name, root, types in asked:
+        why = mounts.given_wrongly(root, own) or await _looked(root, types)
+        if why:
+            return f"{name} ({root}): {why}"
+    programs = f"{work.folder}/bin"
+    if work.folder and (why := await _looked(programs, ())):
+        return f"its environment {programs}: {why}"
+    return ""
+
+
+async def _looked(root: str, types: tuple[str, ...]) -> str:
+    look = asyncio.ensure_future(asyncio.to_thread(mounts.why_not, root, types))
+    done, _ = await asyncio.wait({look}, timeout=mounts.LOOK_S)
+    return look.result() if done else "it does not answer"
 
 
 def version(words: str) -> tuple[int, ...]:

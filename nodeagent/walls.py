@@ -31,7 +31,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 def become(spec: dict[str, Any]) -> None:
     """Turn the forked child into the job's account, limits and folders: what needs root first."""
     os.setsid()
-    os.umask(0o077)
+    os.umask(spec.get("umask", 0o077))
     enter(spec["walls"])
     for name, value in spec["limits"].items():
         which = getattr(resource, name)
@@ -73,6 +73,7 @@ def _hide(walls: dict[str, Any]) -> None:
     """Own view of /proc (one's own processes only), own temporary folders, own shared memory."""
     _call("unshare", CLONE_NEWNS | (CLONE_NEWIPC if walls.get("ipc") else 0))
     _mount("none", "/", "", MS_REC | MS_PRIVATE)
+    given = _opened(walls)
     kept = MS_NOSUID | MS_NODEV
     _mount("proc", "/proc", "proc", kept | MS_NOEXEC, "hidepid=2")
     if walls.get("ipc"):
@@ -81,6 +82,33 @@ def _hide(walls: dict[str, Any]) -> None:
         _mount(source, target, "", MS_BIND | MS_REC)
         if read_only:
             _mount("none", target, "", MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
+    for handle, at, read_only in given:
+        _lay(handle, walls["home"], at, kept | (MS_RDONLY if read_only else 0))
+
+
+def _opened(walls: dict[str, Any]) -> list[tuple[int, str, bool]]:
+    """Folders that the job is given, held open before anything private is laid over their way."""
+    return [(_below(root, tail), at, ro) for root, tail, at, ro in walls.get("laid", ())]
+
+
+def _below(root: str, tail: str) -> int:
+    """A handle of a folder; below its root no step may be a link."""
+    handle = os.open(root, os.O_PATH | os.O_DIRECTORY)
+    for step in filter(None, tail.split("/")):
+        following = os.open(step, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
+        os.close(handle)
+        handle = following
+    return handle
+
+
+def _lay(handle: int, home: str, at: str, flags: int) -> None:
+    """Mount an open folder at a place below the job's own; both ways are handles, not names."""
+    under = _below(home, at)
+    _mount(f"/proc/self/fd/{handle}", f"/proc/self/fd/{under}", "", MS_BIND)
+    over = _below(home, at)
+    _mount("none", f"/proc/self/fd/{over}", "", MS_BIND | MS_REMOUNT | flags)
+    for one in (handle, under, over):
+        os.close(one)
 
 
 def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:

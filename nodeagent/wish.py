@@ -47,7 +47,9 @@ class Wish:
         self.desired = new
         self.whole = True
         self._list(new)
-        bare = tuple(replace(work, env={}, files={}) for work in new.work)
+        bare = tuple(
+            replace(work, env={}, files={}, secret_env={}, secret_files={}) for work in new.work
+        )
         disk.write_whole(self._path, encode(replace(new, work=bare)))
         return True
 

@@ -58,7 +58,8 @@ class WantedWork(Struct, frozen=True, kw_only=True):
     are the newest checkpoint of its earlier attempts. `home` names the folder
     that a notebook's person keeps between runs. `secret_env` and `secret_files` are told only
     until it has started, and are never kept; `missing` names what it should be given and is gone,
-    so that it is refused. `folder` holds its programs, in a subfolder bin.
+    so that it is refused. `folder` holds its programs, in a subfolder bin. `group` is
+    the number of the Unix group of all work of its project, 0 for none.
     """
 
     attempt: str
@@ -93,6 +94,7 @@ class WantedWork(Struct, frozen=True, kw_only=True):
     secret_files: dict[str, str] = {}
     missing: tuple[str, ...] = ()
     folder: str = ""
+    group: int = 0
 
 
 class Desired(Struct, frozen=True, kw_only=True):

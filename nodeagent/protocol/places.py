@@ -23,7 +23,8 @@ class Mount(Struct, frozen=True, kw_only=True):
     """A folder given to an attempt: `root` must be there, `tail` lies below it and may be made.
 
     `at` is a relative path in the folder where the command starts. `name` is what its variable
-    GPUPOOL_STORAGE_… is called after.
+    GPUPOOL_STORAGE_… is called after. A `shared` folder that is made belongs to the project's
+    group, another one to the work's own account.
     """
 
     root: str
@@ -32,4 +33,5 @@ class Mount(Struct, frozen=True, kw_only=True):
     name: str
     read_only: bool = True
     create: bool = False
+    shared: bool = False
     types: tuple[str, ...] = ()

@@ -26,8 +26,10 @@ class Account:
     name: str
 
 
-def resolve(wanted: str) -> Account:
+def resolve(wanted: str, group: int = 0) -> Account:
     """`uid:200123` or `user:name` as numbers; empty means nobody. Without root all jobs share ours.
+
+    `group` is one more group of it, that of its project; 0 is none.
 
     Raises:
         NoAccount: unknown, malformed, or an account of the system.
@@ -38,15 +40,19 @@ def resolve(wanted: str) -> Account:
     if wanted == "":
         return Account(NOBODY, NOBODY, (), "nobody")
     if kind == "uid" and value.isdigit():
-        return _safe(Account(int(value), int(value), (), f"job{value}"))
+        return _safe(Account(int(value), int(value), (*_one(group),), f"job{value}"))
     if kind == "user" and value:
         try:
             entry = pwd.getpwnam(value)
         except KeyError:
             raise NoAccount(f"no account {value!r} on this node") from None
-        groups = tuple(os.getgrouplist(value, entry.pw_gid))
+        groups = (*os.getgrouplist(value, entry.pw_gid), *_one(group))
         return _safe(Account(entry.pw_uid, entry.pw_gid, groups, value))
     raise NoAccount(f"account {wanted!r} is neither uid:NUMBER nor user:NAME")
+
+
+def _one(group: int) -> tuple[int, ...]:
+    return (group,) if group >= LOWEST_UID else ()
 
 
 def _safe(account: Account) -> Account:

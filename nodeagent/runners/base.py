@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from nodeagent.giveway.keeper import GiveWay
@@ -43,6 +44,8 @@ class Runner(Protocol):
 
     kinds: tuple[str, ...]
     """What it can run: processes, and containers where an engine answered."""
+    own: tuple[Path, ...]
+    """Folders of the agent and of all jobs: they are never given to work as storage."""
     records: dict[str, Record]
     giveway: GiveWay
     notebooks: Notebooks

@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from nodeagent.protocol.desired import WantedWork
@@ -19,6 +20,7 @@ from nodeagent.protocol.vocabulary import Mode, Vendor
 from nodeagent.records import Record
 from nodeagent.runners.accounts import Account
 from nodeagent.runners.base import Order
+from nodeagent.runners.staging import Laid
 
 ENGINES = ("docker", "podman")
 ANSWER_S = 15.0
@@ -117,7 +119,13 @@ class Containers:
                 pull.kill()
 
     def command(
-        self, name: str, order: Order, account: Account, home: Path, shares_ipc: bool
+        self,
+        name: str,
+        order: Order,
+        account: Account,
+        home: Path,
+        shares_ipc: bool,
+        laid: Iterable[Laid] = (),
     ) -> list[str]:
         """The command line that runs this attempt in the foreground."""
         work = order.work
@@ -132,6 +140,9 @@ class Containers:
         if work.cpu_milli:
             words += ["--cpus", f"{work.cpu_milli / 1000:g}"]
         words += ["--volume", f"{home}:{home}", "--workdir", str(home / "files")]
+        for one in laid:
+            kept = ":ro" if one.read_only else ""
+            words += ["--volume", f"{one.source}:{home / one.at}{kept}"]
         words += self._account(account) + self._devices(order)
         words += ["--env-file", f"/proc/self/fd/{TOLD_FD}"]
         return [*words, work.image, *work.command]

@@ -7,6 +7,7 @@ from nodeagent.giveway import contract
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import Vendor
+from nodeagent.runners import staging
 from nodeagent.runners.accounts import Account
 
 PLAIN_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -54,8 +55,10 @@ def environment(
         for key, value in work.env.items()
         if key and "=" not in key and key not in RESERVED and _may_be_told(key)
     }
+    own |= {key: value for key, value in work.secret_env.items() if key not in RESERVED}
+    programs = f"{work.folder}/bin:" if work.folder else ""
     base = {
-        "PATH": f"{PLAIN_PATH}:{tools}",
+        "PATH": f"{programs}{PLAIN_PATH}:{tools}",
         "HOME": str(folder / "files"),
         "TMPDIR": str(folder / "tmp"),
         "USER": account.name,
@@ -63,7 +66,10 @@ def environment(
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
     }
-    return base | own | _pool(work, slices, folder) | _devices(slices, vendor)
+    if work.folder:
+        base["VIRTUAL_ENV"] = work.folder
+    given = staging.variables(work, folder)
+    return base | own | given | _pool(work, slices, folder) | _devices(slices, vendor)
 
 
 def _may_be_told(name: str) -> bool:

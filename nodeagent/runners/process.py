@@ -14,11 +14,12 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from nodeagent import clock, disk, processes, records, rendezvous, shim, walls
+from nodeagent import clock, disk, processes, records, rendezvous, secrets_shelf, shim, walls
 from nodeagent.enclosure import enclosure
 from nodeagent.enclosure.enclosure import Enclosure
 from nodeagent.giveway import contract
 from nodeagent.giveway.keeper import GiveWay
+from nodeagent.mounts import NotThere
 from nodeagent.notebooks.environment import Unavailable
 from nodeagent.notebooks.keeper import Notebooks
 from nodeagent.notebooks.library import Library
@@ -27,8 +28,8 @@ from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.report import FoundWork
 from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
 from nodeagent.records import Record
-from nodeagent.runners import adoption
-from nodeagent.runners.accounts import Account, NoAccount, resolve
+from nodeagent.runners import adoption, staging
+from nodeagent.runners.accounts import NoAccount, resolve
 from nodeagent.runners.base import Order, StartFailed
 from nodeagent.runners.container import Containers, PullFailed
 from nodeagent.runners.setting import WORDS_FD, Setting
@@ -77,6 +78,7 @@ class ProcessRunner:
         )
         self._setting = Setting(work_root, tools, self._lease, self._enclosure, self._containers)
         self._work_root = work_root
+        self.own: tuple[Path, ...] = (state_dir, work_root)
         self._ports = ports
         self._watches: dict[str, Watch] = {}
         self._pulls: dict[str, asyncio.Task[None]] = {}
@@ -92,6 +94,7 @@ class ProcessRunner:
                 self._watch(record, None)
         live = {r.folder.name for r in self.records.values() if not r.clean}
         await asyncio.to_thread(self._enclosure.sweep, live)
+        await asyncio.to_thread(secrets_shelf.sweep, self._label, live)
         self.changed()
 
     async def start(self, order: Order) -> None:
@@ -141,7 +144,7 @@ class ProcessRunner:
                 self.changed()
                 await asyncio.sleep(order.delay_s)
             child, words = await asyncio.to_thread(self._spawn, record, order)
-        except (OSError, NoAccount, ValueError) as failure:
+        except (OSError, NoAccount, NotThere, ValueError) as failure:
             self.refuse(work, str(failure))
             raise StartFailed(str(failure)) from failure
         watch = self._watch(record, child, words)
@@ -197,6 +200,7 @@ class ProcessRunner:
     def _tidy(self, record: Record) -> None:
         """Remove temporary files, and folders of starts that came to nothing."""
         name = record.folder.name
+        secrets_shelf.remove(self._setting.shelf(record))
         for folder in (self._work_root / name / "tmp", *self._work_root.glob(f".{name}.*")):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -323,8 +327,10 @@ class ProcessRunner:
 
     def _spawn(self, record: Record, order: Order) -> tuple[int, int]:
         """Start the shim and hand it its order: (its pid, where its words come in)."""
-        account = resolve(order.work.account)
-        staged = self._prepare(record, order.work, account)
+        account = resolve(order.work.account, order.work.group)
+        staged = self._work_root / f".{record.folder.name}.{secrets.token_hex(4)}"
+        shelf, private = self._setting.shelf(record), self._setting.lays(record)
+        staging.prepare(staged, order.work, account, shelf, private=private)
         spec = marshal.dumps(self._setting.spec(record, order, account, staged))
         order_read, order_write = os.pipe()
         words_read, words_write = os.pipe()
@@ -354,25 +360,6 @@ class ProcessRunner:
                 if handle >= 0:
                     os.close(handle)
         return pid, words_read
-
-    def _prepare(self, record: Record, work: WantedWork, account: Account) -> Path:
-        """The job's private folders, made apart: only root reaches them until all is there."""
-        staged = self._work_root / f".{record.folder.name}.{secrets.token_hex(4)}"
-        for folder in (staged, staged / "files", staged / "tmp", staged / contract.FOLDER):
-            folder.mkdir(mode=0o700)
-        for name, text in work.files.items():
-            target = staged / "files" / name
-            if not Path(os.path.normpath(target)).is_relative_to(staged / "files"):
-                raise ValueError(f"file name {name!r} leads out of the job's folder")
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        if work.launch is not None:
-            listed = staged / "tmp" / rendezvous.HOSTS_FILE
-            listed.write_text(rendezvous.hosts_file(work.launch), encoding="utf-8")
-        if account.uid is not None and account.gid is not None:
-            for path in (*staged.rglob("*"), staged):
-                os.chown(path, account.uid, account.gid, follow_symlinks=False)
-        return staged
 
     def _sweep(self, record: Record, shims_too: bool = False) -> None:
         """Find by label, by session and by tree: a job may have left any one of them, never all."""

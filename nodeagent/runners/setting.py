@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodeagent import rendezvous
+from nodeagent import rendezvous, secrets_shelf
 from nodeagent.enclosure.enclosure import Asked, Enclosure
 from nodeagent.protocol.vocabulary import Mode
 from nodeagent.records import Record
+from nodeagent.runners import staging
 from nodeagent.runners.accounts import Account
 from nodeagent.runners.base import Order
 from nodeagent.runners.container import Containers
@@ -40,6 +41,14 @@ class Setting:
     def container(record: Record) -> str:
         """What its container is called: two agents of one machine never meet in a name."""
         return f"gpupool-{record.folder.name}"
+
+    def shelf(self, record: Record) -> Path:
+        """Where its secret files lie, in memory."""
+        return secrets_shelf.place_of(str(self.lease.parent), record.folder.name)
+
+    def lays(self, record: Record) -> bool:
+        """Whether what it is given is laid in behind walls, or by an engine; else links stand."""
+        return record.container or self.enclosure.tried.identity
 
     def spec(
         self, record: Record, order: Order, account: Account, staged: Path
@@ -81,7 +90,9 @@ class Setting:
             shares = any(one.mode == Mode.MPS for one in order.slices)
             name = self.container(record)
             return {
-                "argv": self.containers.command(name, order, account, home, shares),
+                "argv": self.containers.command(
+                    name, order, account, home, shares, staging.laid(order.work, self.shelf(record))
+                ),
                 "undo": self.containers.undo(name),
                 "told": self.containers.told(self.containers.shown() | env),
                 "env": {"PATH": PLAIN_PATH, "HOME": str(record.folder)},
@@ -97,6 +108,7 @@ class Setting:
             "told": b"",
             "env": env,
             "cwd": str(home / "files"),
+            "umask": 0o007 if order.work.group and account.uid == account.gid else 0o077,
             "uid": account.uid,
             "gid": account.gid,
             "groups": list(account.groups),
@@ -114,7 +126,14 @@ class Setting:
             temporary=home / "tmp",
             places=self.places,
         )
-        return self.enclosure.walls(record.folder.name, asked)
+        built = self.enclosure.walls(record.folder.name, asked)
+        if self.lays(record):
+            built["home"] = str(home)
+            built["laid"] = [
+                (one.root, one.tail, one.at, one.read_only)
+                for one in staging.laid(order.work, self.shelf(record))
+            ]
+        return built
 
     def _gang(self, record: Record, order: Order, home: Path) -> dict[str, str]:
         """Which NUMA nodes lie beside its cards, and its place among the ranks of a gang."""

@@ -75,7 +75,7 @@ class Runner:
     """Notes what is asked of it."""
 
     def __init__(self):
-        self.kinds = ("process",)
+        self.kinds, self.own = ("process",), ()
         self.orders, self.refused = [], []
 
     async def start(self, order):
