@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from nodeagent.protocol.desired import Desired, Launch, Notice, WantedSlice, WantedWork
 from nodeagent.protocol.vocabulary import Mode, Silence, WorkloadKind, WorkWanted
+from pool.lifecycle.catalogue import EnvironmentKind
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.slices import SliceState
 from pool.lifecycle.workloads import AttemptState, WorkloadState
@@ -14,6 +15,8 @@ from pool.models.nodes import Node
 from pool.models.placements import Hold
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
+from pool.selectors.catalogue.desired import given_on, watched
+from pool.selectors.notebooks.wanted import home_of, secret_words
 from pool.selectors.ranks import launches, unsettled_on, wanted_on
 from pool.selectors.yielding import notices, resumes
 
@@ -29,7 +32,7 @@ UIDS_OF_A_PROJECT = 10_000
 
 
 def desired_of(*, node: Node) -> Desired:
-    """The whole wish for the node, in five queries whatever its size.
+    """The whole wish for the node, in as many queries whatever its size.
 
     The number is read before the rows: a change in between makes the wish newer than its number,
     and the agent merely reads it again.
@@ -39,7 +42,7 @@ def desired_of(*, node: Node) -> Desired:
     )
     epoch = Installation.objects.values_list("epoch", flat=True).get(pk=1)
     if observe:
-        return Desired(epoch=epoch, generation=generation, observe=True)
+        return Desired(epoch=epoch, generation=generation, observe=True, watched=watched())
     return Desired(
         epoch=epoch,
         generation=generation,
@@ -47,6 +50,7 @@ def desired_of(*, node: Node) -> Desired:
         work=_work(node),
         closed=_closed(node),
         drain=state == NodeState.DRAINING,
+        watched=watched(),
     )
 
 
@@ -77,6 +81,7 @@ def _work(node: Node) -> tuple[WantedWork, ...]:
         .select_related(
             "workload__project", "workload__owner", "workload__template_version", "workload__parent"
         )
+        .select_related("workload__environment")
         .order_by("pk")
     )
     holds: dict[int, list[Hold]] = defaultdict(list)
@@ -87,8 +92,9 @@ def _work(node: Node) -> tuple[WantedWork, ...]:
         holds[hold.placement.attempt_id].append(hold)
     gangs = launches(attempts=attempts, node=node)
     told, saved = notices(attempts=attempts), resumes(attempts=attempts)
+    given = given_on(attempts=attempts)
     wanted = [
-        (_wanted(row, holds[row.pk], node, gangs.get(row.pk)), row)
+        (replace(_wanted(row, holds[row.pk], node, gangs.get(row.pk)), **given[row.pk].words), row)
         for row in attempts
         if row.pk in holds
     ]
@@ -141,7 +147,18 @@ def _wanted(attempt: Attempt, holds: list[Hold], node: Node, launch: Launch | No
         image=workload.image,
         min_driver=str(workload.need.get("min_driver", "")),
         launch=launch,
+        home=home_of(workload),
+        folder=_folder(workload),
+        group=workload.project.uid_base,
     )
+
+
+def _folder(workload: Workload) -> str:
+    """Where the programs of its environment lie, when that is a folder of the node."""
+    environment = workload.environment
+    if environment is None or environment.kind != EnvironmentKind.FOLDER:
+        return ""
+    return environment.reference
 
 
 def _stops(workload: Workload) -> bool:
@@ -174,6 +191,7 @@ def _env(workload: Workload, attempt: Attempt, holds: list[Hold], node: Node) ->
         "GPUPOOL_ARRAY_INDEX": "" if workload.array_index is None else str(workload.array_index),
         "GPUPOOL_ARRAY_COUNT": "" if array is None else str(array.array_size),
         "GPUPOOL_ARRAY": "" if array is None else array.uid,
+        **secret_words(workload, attempt),
     }
 
 

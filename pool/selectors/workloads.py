@@ -19,6 +19,7 @@ def workload_list(*, standing: Standing) -> QuerySet[Workload]:
         .select_related(
             "project__organization", "owner", "template_version__template", "request", "lease"
         )
+        .select_related("environment")
         .order_by("-pk")
     )
 

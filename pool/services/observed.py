@@ -26,9 +26,11 @@ from pool.models.workloads import Attempt, Workload
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.attempts import End, attempt_end
 from pool.services.cards import cards_found, cards_health
+from pool.services.catalogue.watched import places_take
 from pool.services.gangs.ends import gang_node_lost
 from pool.services.gangs.ranks import rank_take, ranks_of
 from pool.services.moves import locked, move
+from pool.services.notebooks.seen import notebooks_seen
 from pool.services.placements import node_wish
 from pool.services.slices import slices_anew, slices_found, slices_lost
 from pool.services.yielding.settle import checkpoint_news, order_heard, order_news
@@ -150,8 +152,11 @@ def report_take(*, node: Node, report: Report) -> Taken:
     node_back(node=node, actor=actor)
     slices_found(node=node, report=report, epoch=epoch, actor=actor)
     closed = _work(node, report, actor)
+    notebooks_seen(node=node, report=report, actor=actor)
     if report.cards:
         cards_health(node=node, told=report.cards, actor=actor)
+    if report.places is not None:
+        places_take(node=node, places=report.places)
     reached = min(report.generation, node.generation) if report.epoch == epoch else 0
     Node.objects.filter(pk=node.pk).update(
         report_count=F("report_count") + 1, last_report_at=now(), reached=reached

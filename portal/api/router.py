@@ -8,15 +8,24 @@ from portal.api.v1.calendar.reservations import ReservationDoor
 from portal.api.v1.calendar.seats import SeatsDoor
 from portal.api.v1.calendar.windows import WindowDoor
 from portal.api.v1.cards import CardDoor
+from portal.api.v1.catalogue.environments import EnvironmentDoor, RegistryDoor
+from portal.api.v1.catalogue.secrets import SecretDoor
+from portal.api.v1.catalogue.storage import StorageDoor
 from portal.api.v1.events import EventDoor
 from portal.api.v1.leases import LeaseDoor
 from portal.api.v1.memberships import MembershipDoor
 from portal.api.v1.nodes import JoinTokenDoor, NodeDoor
 from portal.api.v1.partitions import PartitionDoor
+from portal.api.v1.people.accounts import AccountDoor
+from portal.api.v1.people.groups import GroupRoleDoor
+from portal.api.v1.people.invitations import InvitationDoor
 from portal.api.v1.placements import PlacementDoor
 from portal.api.v1.prices import PriceDoor
 from portal.api.v1.queue import QueueDoor
 from portal.api.v1.quotas import QuotaDoor
+from portal.api.v1.quotatree.books import CutbackDoor, DriftDoor
+from portal.api.v1.quotatree.configuration import ConfigurationDoor
+from portal.api.v1.quotatree.plans import PlanDoor
 from portal.api.v1.requests import RequestDoor
 from portal.api.v1.samples import SampleDoor
 from portal.api.v1.schedules import ScheduleDoor
@@ -34,7 +43,10 @@ router.trailing_slash = "/?"
 for noun, door in (
     ("alerts", AlertDoor),
     ("cards", CardDoor),
+    ("environments", EnvironmentDoor),
     ("events", EventDoor),
+    ("group-roles", GroupRoleDoor),
+    ("invitations", InvitationDoor),
     ("join-tokens", JoinTokenDoor),
     ("leases", LeaseDoor),
     ("memberships", MembershipDoor),
@@ -46,13 +58,21 @@ for noun, door in (
     ("prices", PriceDoor),
     ("projects", ProjectDoor),
     ("queue", QueueDoor),
+    ("configuration", ConfigurationDoor),
+    ("cutbacks", CutbackDoor),
+    ("quota-drifts", DriftDoor),
+    ("quota-plans", PlanDoor),
     ("quotas", QuotaDoor),
+    ("registries", RegistryDoor),
     ("requests", RequestDoor),
     ("reservations", ReservationDoor),
     ("samples", SampleDoor),
     ("schedules", ScheduleDoor),
     ("seats", SeatsDoor),
+    ("service-accounts", AccountDoor),
+    ("secrets", SecretDoor),
     ("slices", SliceDoor),
+    ("storage", StorageDoor),
     ("templates", TemplateDoor),
     ("tokens", TokenDoor),
     ("usage", UsageDoor),

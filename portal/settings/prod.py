@@ -20,6 +20,8 @@ SECRET_KEY = env.required("SECRET_KEY")
 _refuse_unless(
     len(SECRET_KEY) >= 50 and len(set(SECRET_KEY)) >= 5, "SECRET_KEY is shorter than 50 characters"
 )
+SECRET_KEYS = env.names("SECRET_KEYS")
+_refuse_unless(all(len(one) >= 32 for one in SECRET_KEYS), "a key of SECRET_KEYS is too short")
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS")
 _refuse_unless(ALLOWED_HOSTS, "ALLOWED_HOSTS is not set")
 _refuse_unless("*" not in ALLOWED_HOSTS, "ALLOWED_HOSTS must name hosts, not *")

@@ -135,7 +135,13 @@ class DataFolder:
         """The secrets of this installation, made on the first start and kept."""
         file = self.run / "secrets.json"
         kept: dict[str, str] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-        wanted = ("postgres_password", "valkey_password", "secret_key", "health_token")
+        wanted = (
+            "postgres_password",
+            "valkey_password",
+            "secret_key",
+            "health_token",
+            "sealing_key",
+        )
         missing = [name for name in wanted if name not in kept]
         if missing:
             kept |= {name: secrets.token_urlsafe(48) for name in missing}

@@ -77,7 +77,7 @@ class Stack:
 
     def _write_connection(self) -> None:
         words = self.folder.words()
-        known = {name: words[name] for name in ("secret_key", "health_token")}
+        known = {name: words[name] for name in ("secret_key", "sealing_key", "health_token")}
         known["sockets"] = str(self.sockets)
         if self.postgres:
             known["database_url"] = self.postgres.url
@@ -95,6 +95,7 @@ class Stack:
             "GPUPOOL_DATA_DIR": str(self.folder.root),
             "PUBLIC_URL": self.options.url,
             "GATEWAY_ORIGIN": self.options.gateway_origin,
+            "GATEWAY_SELF": self.options.gateway_self,
             "ALLOWED_HOSTS": ",".join([*hosts, *filter(None, [kept.get("ALLOWED_HOSTS")])]),
             "PYTHONUTF8": "1",
             "PYTHONUNBUFFERED": "1",

@@ -16,6 +16,7 @@ from pool.models import (
     Alert,
     Attempt,
     Card,
+    Cutback,
     Environment,
     GroupRole,
     Hold,
@@ -23,8 +24,10 @@ from pool.models import (
     Lease,
     Membership,
     Placement,
+    PlannedQuota,
     PolicyVersion,
     Quota,
+    QuotaDrift,
     Registry,
     Request,
     Reservation,
@@ -37,6 +40,7 @@ from pool.models import (
 )
 from pool.services.catalogue.secrets import secret_set
 from pool.services.people.invitations import invitation_send
+from pool.services.quotas import QuotaLine, quotas_set
 from portal.access.tokens import token_issue
 from tests import rows
 
@@ -139,6 +143,17 @@ class Tenant:
         )
         self.quota = Quota.objects.filter(project=self.project).first()
         self.membership = Membership.objects.get(user=self.owner)
+        self.quota_change = f"qx-{name}"
+        line = QuotaLine(
+            tenant=self.project, partition=world.partition, unit="workloads", limit=100_000
+        )
+        quotas_set(lines=[line], actor=SYSTEM, change=self.quota_change)
+        self.planned_quota = PlannedQuota.objects.create(
+            **line.place, does="set", amount=90_000, starts_at=now() + HOUR, reason="a new year"
+        )
+        self.cutback = Cutback.objects.create(
+            lease=self.lease, used_milli=0, copies=1, keeps=0, due_at=now() + HOUR
+        )
         self.account = rows.user(
             username=f"{name}-robot", service_account=True, service_project=self.project
         )
@@ -287,6 +302,8 @@ class World:
             reason="new fans", span=(now() + 900 * HOUR, now() + 901 * HOUR)
         )
         self.window.nodes.set([self.node])
+        self.drifted = self.own.quota
+        QuotaDrift.objects.create(quota=self.drifted, held=0, counted=0, seen_at=now())
         self.seats = Seats.objects.create(name="vWS", mode="vgpu", total=8)
         self.policy = PolicyVersion.objects.create(
             number=1, values={"heavy_gb": 32}, reason="small cards", actor_label="root"

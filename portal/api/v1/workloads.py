@@ -16,17 +16,20 @@ from pool.cycle.changing import change_apply
 from pool.errors import Invalid
 from pool.models import Workload
 from pool.rules.gangs import Gang
+from pool.selectors.catalogue.lists import given_to
 from pool.selectors.workloads import GROUPS, attempt_list, workload_list
+from pool.services.catalogue.giving import work_submit, work_warnings
 from pool.services.queueing.steer import workload_rank
 from pool.services.workloads import (
     workload_resume,
     workload_stop,
-    workload_submit,
 )
 from portal.access.guards import guard
 from portal.access.roles import Verb
 from portal.api.fields import Nothing
 from portal.api.v1.attempts import AttemptOut
+from portal.api.v1.catalogue.shapes import wanted
+from portal.api.v1.notebooks.asking import template_asked
 from portal.api.v1.references import (
     lease_named,
     partitions_named,
@@ -133,7 +136,7 @@ class WorkloadDoor(YieldVerbs, SeriesVerbs):
         given = self.taken()
         project = project_named(self.standing, given.pop("project"))
         guard(self.standing, Verb.WORK_SUBMIT, project)
-        version = template_named(self.standing, project, given.pop("template"))
+        version = template_named(self.standing, project, template_asked(given))
         if given.pop("kind") not in (None, version.kind):
             raise Invalid(kind=_("The template is for %(kind)s.") % {"kind": version.kind})
         places = partitions_named(project, given.pop("partitions"))
@@ -143,7 +146,8 @@ class WorkloadDoor(YieldVerbs, SeriesVerbs):
         )
         after = after_named(self.standing, given.pop("after"))
         weigh = partial(weights_of_many, project, version, given, places)
-        made = workload_submit(
+        made = work_submit(
+            given=wanted(given),
             user=self.user,
             project=project,
             template_version=version,
@@ -163,6 +167,8 @@ class WorkloadDoor(YieldVerbs, SeriesVerbs):
         row.waited_for = waited_for(row, self.standing)
         if row.parent is not None:
             row.command, row.env, row.files = row.parent.command, row.parent.env, row.parent.files
+        row.given_storage, row.given_secrets = given_to(workload=row)
+        row.warnings = work_warnings(workload=row)
         row.cost = workload_cost(workload=row)
         row.runs = list(attempt_list(workload=row))
         return self.said(self.giving_way(row))

@@ -297,7 +297,7 @@ BODIES = {
     ("workloads", "partial_update"): {"after": []},
     ("workloads", "rank"): {"priority": "high", "reason": "a deadline"},
 }
-BARRED = frozenset({"group-roles", "join-tokens", "policies"})
+BARRED = frozenset({"group-roles", "join-tokens", "policies", "quota-drifts"})
 """Nouns of platform admins: others are told that they may not."""
 
 UNADDRESSED = frozenset({"whoami", "samples", "queue", "quota-drifts"})

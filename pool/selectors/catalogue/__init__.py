@@ -1,0 +1,1 @@
+"""Who sees which storage, secrets and environments, and where they are."""

@@ -1,0 +1,1 @@
+"""Storage, secrets and environments: set, removed, given to work."""

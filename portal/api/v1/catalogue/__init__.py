@@ -1,0 +1,1 @@
+"""Storage, secrets and environments, for scripts."""
