@@ -1,4 +1,4 @@
-"""What was held: one row a hold and hour."""
+"""What was held, or kept idle for a reserved lease: one row an hour."""
 
 from django.conf import settings
 from django.db import models
@@ -9,17 +9,26 @@ from pool.models.cards import Card
 from pool.models.ids import UidField
 from pool.models.partitions import Partition
 from pool.models.placements import Hold
+from pool.models.reservations import ReservedCard
 from pool.models.tenants import Organization, Project
 from pool.models.workloads import Attempt, Workload
 
+HELD = "held"
+KEPT_IDLE = "kept-idle"
+KINDS = (HELD, KEPT_IDLE)
 
-def _told(to: type[models.Model] | str) -> "models.ForeignKey[models.Model, models.Model]":
+
+def _told(
+    to: type[models.Model] | str, *, null: bool = False
+) -> "models.ForeignKey[models.Model, models.Model]":
     """A reference that the hold already guarantees.
 
     The database does not check it again: that would take a lock on the row, in whatever order the
     meter comes by, and the services lock those rows in a fixed one.
     """
-    return models.ForeignKey(to, on_delete=models.PROTECT, related_name="+", db_constraint=False)
+    return models.ForeignKey(
+        to, on_delete=models.PROTECT, related_name="+", db_constraint=False, null=null
+    )
 
 
 class Usage(models.Model):
@@ -31,10 +40,18 @@ class Usage(models.Model):
     never removed: a correction can bring it to nothing, and `revision` counts its changes, so that
     a ledger can post the difference. `charges` are the lines of `amount_micro` (10⁻⁶ of the
     currency), which is None while no price is known; `billable` false means that it is not asked.
+
+    A row of kind "kept-idle" is of a card that was kept for a reserved lease, and of the part of it
+    that no work of that lease held: `reserved_us` counts whole cards, so that half a card idle for
+    an hour is half an hour. It has no workload and no attempt; `owner` is who asked for the lease.
     """
 
     uid = UidField(prefix="ug")
-    hold = models.ForeignKey(Hold, on_delete=models.PROTECT, related_name="usage")
+    kind = models.CharField(max_length=10, default=HELD)
+    hold = models.ForeignKey(Hold, on_delete=models.PROTECT, related_name="usage", null=True)
+    kept = models.ForeignKey(
+        ReservedCard, on_delete=models.PROTECT, related_name="usage", null=True, blank=True
+    )
     hour = models.DateTimeField()
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField()
@@ -46,8 +63,8 @@ class Usage(models.Model):
     organization = _told(Organization)
     project = _told(Project)
     owner = _told(settings.AUTH_USER_MODEL)
-    workload = _told(Workload)
-    attempt = _told(Attempt)
+    workload = _told(Workload, null=True)
+    attempt = _told(Attempt, null=True)
     cost_centre = models.CharField(max_length=63, blank=True)
     partition = models.ForeignKey(
         Partition, on_delete=models.PROTECT, related_name="+", null=True, db_constraint=False
@@ -74,6 +91,12 @@ class Usage(models.Model):
         ordering = ["-hour", "-pk"]
         constraints = [
             models.UniqueConstraint(name="usage_once_a_hold_and_hour", fields=["hold", "hour"]),
+            models.UniqueConstraint(name="usage_once_a_kept_card", fields=["kept", "hour"]),
+            models.CheckConstraint(
+                name="usage_of_a_hold_or_a_kept_card",
+                condition=Q(kind=HELD, hold__isnull=False, workload__isnull=False, kept=None)
+                | Q(kind=KEPT_IDLE, hold=None, workload=None, kept__isnull=False),
+            ),
             models.CheckConstraint(
                 name="usage_within_its_hour",
                 condition=Q(reserved_us__gte=0, reserved_us__lte=HOUR_US),
@@ -88,7 +111,8 @@ class Usage(models.Model):
             models.Index(fields=["workload"], name="usage_by_workload"),
             models.Index(fields=["card", "hour"], name="usage_by_card"),
             models.Index(fields=["hold"], name="usage_running", condition=Q(running=True)),
+            models.Index(fields=["kept"], name="usage_kept_running", condition=Q(running=True)),
         ]
 
     def __str__(self) -> str:
-        return f"{self.hold_id} {self.hour:%Y-%m-%d %H}"
+        return f"{self.kind} {self.hold_id or self.kept_id} {self.hour:%Y-%m-%d %H}"

@@ -18,7 +18,8 @@ class Reservation(models.Model):
     """What a reserved request asks to be kept, and once confirmed which cards are.
 
     `quota_taken` is what stands in limit rows for the cards while it is active. `used_at` is the
-    first start on its cards; none within the no-show time lets the cards go.
+    first start on its cards; none within the no-show time lets the cards go. `began_at` and
+    `over_at` bound the time for which its cards were really kept: that is paid.
     """
 
     uid = UidField(prefix="rv")
@@ -35,6 +36,8 @@ class Reservation(models.Model):
     state_since = models.DateTimeField(auto_now_add=True)
     state_reason = models.CharField(max_length=200, blank=True)
     quota_taken = models.JSONField(default=list)
+    began_at = models.DateTimeField(null=True, blank=True)
+    over_at = models.DateTimeField(null=True, blank=True)
     used_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
