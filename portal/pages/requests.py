@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,16 +15,22 @@ from pool.errors import PoolError
 from pool.events import Actor
 from pool.lifecycle.leases import LeaseKind
 from pool.lifecycle.requests import RequestState
+from pool.models.partitions import Partition
 from pool.models.requests import Request
+from pool.selectors.approvals.duplicates import duplicates_of
+from pool.selectors.approvals.policies import usually_takes
+from pool.selectors.partitions import partitions_of
 from pool.selectors.requests import comment_list, request_list
 from pool.services.requests import (
     request_comment,
+    request_draft,
     request_send,
     request_submit,
     request_withdraw,
 )
 from portal.access.guards import found, guard, may
 from portal.access.roles import Verb
+from portal.pages.advisor.waits import effects_for
 from portal.pages.answers import Answer, answer
 from portal.pages.calendar.moments import MomentField, in_zone
 from portal.pages.forms import take_refusal
@@ -40,6 +47,14 @@ RENAMED = {
 OPEN = frozenset({RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED})
 
 
+STATES = {
+    RequestState.DRAFT: gettext_lazy("drafts"),
+    RequestState.SUBMITTED: gettext_lazy("waiting"),
+    RequestState.RETURNED: gettext_lazy("asked back"),
+    RequestState.APPROVED: gettext_lazy("approved"),
+    RequestState.REJECTED: gettext_lazy("rejected"),
+    RequestState.WITHDRAWN: gettext_lazy("withdrawn"),
+}
 KINDS = [
     (LeaseKind.ON_DEMAND.value, gettext_lazy("When there is room (on demand)")),
     (LeaseKind.RESERVED.value, gettext_lazy("At a time: keep whole cards for it (reserved)")),
@@ -79,6 +94,31 @@ class RequestForm(NeedForm):
         help_text=gettext_lazy("Whoever decides reads this."),
     )
 
+    apart = forms.BooleanField(
+        label=gettext_lazy("Neighbours must be kept apart by hardware"), required=False
+    )
+    only = forms.RegexField(
+        r"^[\w.-]+:[^:]+:[a-z_]+$", max_length=200, required=False, widget=forms.HiddenInput
+    )
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """What differs from the template, one way to meet it and isolation included."""
+        said = super().overrides
+        place, label, mode = (self.cleaned_data.get("only") or "::").split(":")
+        if place:
+            said |= {"labels": [label], "modes": [mode]}
+        if self.cleaned_data.get("apart") and not said.get("whole"):
+            said["isolation"] = "hardware"
+        return said
+
+    @property
+    def places(self) -> list[Partition]:
+        """The partitions that are ticked, or the one of the one way."""
+        place = (self.cleaned_data.get("only") or "").partition(":")[0]
+        known = self.fields["partitions"].queryset  # type: ignore[attr-defined]
+        return list(known.filter(slug=place)) if place else list(self.cleaned_data["partitions"])
+
     @property
     def reserved(self) -> bool:
         """Whether cards are to be kept."""
@@ -90,10 +130,15 @@ def index(request: HtmxRequest) -> HttpResponse:
     """Requests one may read; one's own first by the switch."""
     mine = request.GET.get("who") == "mine"
     rows = request_list(standing=request.standing)
+    state = request.GET.get("state", "")
     rows = rows.filter(requester=request.user) if mine else rows
+    rows = rows.filter(state=state) if state in set(RequestState) else rows
+    rows = rows.exclude(~Q(requester=request.user), state=RequestState.DRAFT)
     context = {
         "page": newest_first(request, rows),
         "mine": mine,
+        "state": state,
+        "states": STATES,
         "standing": request.standing,
     }
     return fragment(request, "pages/requests/index.html", "pages/requests/_rows.html", context)
@@ -106,11 +151,17 @@ def new(request: HtmxRequest) -> HttpResponse:
     form = RequestForm(request.POST or None, initial=_start(request), standing=request.standing)
     in_zone(form, request.user)
     if bound and form.is_valid():
-        made = _submit(request, form)
+        draft = "draft" in request.POST
+        made = _submit(request, form, draft=draft)
         if made is not None:
-            messages.success(request, _("Your request was sent."))
+            said = (
+                _("Kept as a draft; nobody decides it yet.")
+                if draft
+                else _("Your request was sent.")
+            )
+            messages.success(request, said)
             return go(request, reverse("request", args=[made.uid]))
-    context = {"form": form, "standing": request.standing, "answer": _answer(form)}
+    context = {"form": form, "standing": request.standing} | answered(request, form)
     return render(request, "pages/requests/new.html", context, status=422 if bound else 200)
 
 
@@ -119,7 +170,7 @@ def judged(request: HtmxRequest) -> HttpResponse:
     """Only the answer beside the form, while one types."""
     form = RequestForm(request.POST, standing=request.standing)
     in_zone(form, request.user)
-    context = {"form": form, "answer": _answer(form)}
+    context = {"form": form} | answered(request, form)
     return render(request, "pages/requests/_answer.html", context)
 
 
@@ -162,10 +213,12 @@ def live_context(one: Request, request: HtmxRequest) -> dict[str, Any]:
     return {
         "one": one,
         "own": own,
-        "lease": lease,
+        "lease": lease or one.alters,
         "comments": comment_list(request=one),
         "workloads": one.workloads.order_by("-pk")[:10],
         "may_change": one.state in OPEN and may(request.standing, Verb.REQUEST_MAKE, one),
+        "may_edit": own and one.state in OPEN and not one.pending_decision,
+        "may_send": own and one.state in (RequestState.DRAFT, RequestState.RETURNED),
         "may_speak": may(request.standing, Verb.REQUEST_MAKE, one),
         "may_run": lease is not None
         and lease.state == "active"
@@ -176,14 +229,54 @@ def live_context(one: Request, request: HtmxRequest) -> dict[str, Any]:
     }
 
 
+FILLED = (
+    *("template", "project", "kind", "how", "memory_gb", "compute_percent", "profile", "parts"),
+    *("topology", "nodes", "copies", "time_value", "time_unit", "title", "apart", "only"),
+)
+"""What an address may fill in: the advisor's answer, or an older request asked again."""
+
+
 def _start(request: HtmxRequest) -> dict[str, Any]:
-    return {
-        "template": request.GET.get("template", ""),
-        "project": request.GET.get("project", ""),
-        "kind": request.GET.get("kind", LeaseKind.ON_DEMAND.value),
-        "time_value": 8,
-        "time_unit": 3600,
-    }
+    said = {name: request.GET[name][:200] for name in FILLED if request.GET.get(name)}
+    usual = {"kind": LeaseKind.ON_DEMAND.value, "time_value": 8, "time_unit": 3600}
+    return usual | said
+
+
+def answered(request: HtmxRequest, form: RequestForm) -> dict[str, Any]:
+    """The answer, how long such decisions take, and what is asked for twice."""
+    said = _answer(form)
+    if said is None or said.best is None:
+        return {"answer": said}
+    data = form.cleaned_data
+    alike = duplicates_of(
+        user=request.user,
+        project=data["project"],
+        template=form.chosen.template_id,
+        starts_at=data.get("starts_at"),
+        seconds=form.seconds,
+    )
+    took = usually_takes(project=data["project"], steps=len(said.steps))
+    return {"answer": said, "took": took, "alike": alike, "judging": True}
+
+
+@page("POST")
+def wait(request: HtmxRequest) -> HttpResponse:
+    """When it could start, and whom it would keep waiting: planned apart, so that nothing waits."""
+    form = RequestForm(request.POST, standing=request.standing)
+    in_zone(form, request.user)
+    said = _answer(form)
+    effects = None
+    if said is not None and said.best is not None and said.need is not None:
+        effects = effects_for(
+            project=form.cleaned_data["project"],
+            owner=request.user,
+            version=form.chosen,
+            need=said.need,
+            partitions=form.places or list(partitions_of(project=form.cleaned_data["project"])),
+            seconds=form.seconds,
+            copies=form.cleaned_data["copies"],
+        )
+    return render(request, "pages/requests/_wait.html", {"effects": effects})
 
 
 def _answer(form: RequestForm) -> Answer | None:
@@ -195,26 +288,27 @@ def _answer(form: RequestForm) -> Answer | None:
         project=data["project"],
         version=form.version,
         overrides=form.overrides,
-        partitions=list(data["partitions"]),
+        partitions=form.places,
         seconds=form.seconds,
         copies=data["copies"],
         reserved=form.reserved,
     )
 
 
-def _submit(request: HtmxRequest, form: RequestForm) -> Request | None:
+def _submit(request: HtmxRequest, form: RequestForm, *, draft: bool) -> Request | None:
     data = form.cleaned_data
     said = _answer(form)
+    make = request_draft if draft else request_submit
     try:
         guard(request.standing, Verb.REQUEST_MAKE, data["project"])
-        return request_submit(
+        return make(
             user=request.user,
             project=data["project"],
             template_version=form.chosen,
             need=form.overrides,
             copies=data["copies"],
             duration_seconds=form.seconds,
-            partitions=tuple(data["partitions"]),
+            partitions=tuple(form.places),
             lease_kind=LeaseKind.RESERVED if form.reserved else LeaseKind.ON_DEMAND,
             starts_at=data.get("starts_at"),
             title=data["title"],

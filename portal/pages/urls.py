@@ -20,7 +20,9 @@ from portal.pages import (
     users,
     workloads,
 )
+from portal.pages.approving import urls as approving
 from portal.pages.calendar import partitions, policies, reservations, windows
+from portal.pages.imports import urls as imports
 from portal.pages.notices import inbox, letters, ways
 from portal.pages.people import invitations, members, persons, places
 from portal.pages.queueing import heads, item, listing, policy, waits
@@ -71,6 +73,7 @@ urlpatterns = [
     path("queue/items/<str:uid>/rank/", item.rank, name="workload-rank"),
     path("queue/items/<str:uid>/hold/", item.hold, {"verb": "hold"}, name="workload-hold"),
     path("queue/items/<str:uid>/release/", item.hold, {"verb": "release"}, name="workload-release"),
+    *approving.urlpatterns,
     path("requests/", requests.index, name="requests"),
     path("requests/new/", requests.new, name="request-new"),
     path("requests/judged/", requests.judged, name="request-judged"),
@@ -113,6 +116,7 @@ urlpatterns = [
     path("templates/", templates.index, name="templates"),
     path("quotas/", quotas.index, name="quotas"),
     *quotatree.urlpatterns,
+    *imports.urlpatterns,
     path("usage/", usage.index, name="usage"),
     path("tokens/", tokens.index, name="tokens"),
     path("tokens/<str:uid>/revoke/", tokens.revoke, name="token-revoke"),

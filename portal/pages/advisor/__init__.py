@@ -1,0 +1,1 @@
+"""The advisor: a few questions beside a living answer."""

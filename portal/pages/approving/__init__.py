@@ -1,0 +1,1 @@
+"""Pages round requests: changing one, leases, deputies, the policy."""
