@@ -20,6 +20,9 @@ from pool.scheduling.offer import offer
 from pool.scheduling.stock import NEVER
 from pool.scheduling.take import release, take
 
+MOST_NODES = 4
+"""Of nodes that are free at one instant so many are looked at, by their ids."""
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -50,12 +53,8 @@ def plan_head(board: Board, work: Waiting) -> Head | None:
 
 def _by_node(board: Board, times: Times) -> Times:
     """When each node has one, two, three … cards free; never (infinity) beyond what it has."""
-    nodes = board.cards.node
-    order = np.lexsort((times, nodes))
-    first = np.searchsorted(nodes[order], np.arange(len(board.nodes.states)))
-    place = np.arange(len(order)) - first[nodes[order]]
-    found = np.full((len(board.nodes.states), int(place.max(initial=0)) + 1), np.inf)
-    found[nodes[order], place] = times[order]
+    slots = board.slots()[0]
+    found: Times = np.sort(np.where(slots >= 0, times[slots], np.inf), axis=1)
     return found
 
 
@@ -65,7 +64,7 @@ def _soonest(board: Board, work: Waiting, times: Times) -> tuple[float, tuple[in
     if parts <= most:
         ready = times[:, parts - 1]
         at_s = float(ready.min(initial=np.inf))
-        fits = np.flatnonzero(ready == at_s).tolist()
+        fits = np.flatnonzero(ready == at_s)[:MOST_NODES].tolist()
         return (at_s, tuple(fits)) if np.isfinite(at_s) else None
     if work.need.topology is Topology.NODE:
         return None
@@ -109,11 +108,12 @@ def _quick_head(board: Board, work: Waiting, at_s: float, nodes: Sequence[int]) 
     """The head on these nodes once their work has ended, if nothing but cards binds it."""
     here = np.isin(board.cards.node, nodes) & (board.cards.held > 0)
     pieces = (p for row in np.flatnonzero(here).tolist() for p in board.cards.pieces[row])
-    holders = {piece.held_by for piece in pieces}
+    holders = {piece.held_by for piece in pieces if piece.held_by is not None}
     trial = board.copy()
     trial.headroom = None
-    for running in board.snapshot.running:
-        if running.id in holders and ends_s(board.snapshot, running) <= at_s:
+    for number in sorted(holders):
+        running = board.running(number)
+        if running is not None and ends_s(board.snapshot, running) <= at_s:
             release(trial, running)
     placed = offer(trial, work)
     return None if placed is None else head_at(trial, work, placed, at_s)

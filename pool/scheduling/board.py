@@ -5,8 +5,7 @@ Arrays over nodes and cards that one round changes as it plans.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,8 @@ import numpy.typing as npt
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.kinds import CardKind, kind_of
 from pool.scheduling.model import NodeState, PartitionState, Quota, Running, SliceState, Snapshot
-from pool.scheduling.stock import NEVER, Layout, stock_of
+from pool.scheduling.stock import NEVER, Stock, stock_of
+from pool.scheduling.words import Sort, Words
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -27,7 +27,6 @@ LATE_S = 600.0
 """How much longer work is forecast to run that should have ended already."""
 
 SOFT_CODES = {"any": -1, "none": -2, **{mode.value: n for n, mode in enumerate(Mode)}}
-NO_LAYOUT = -1
 _CHANGING = (
     "offered",
     "trust",
@@ -42,68 +41,6 @@ _CHANGING = (
     "sort",
     "ends",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Sort:
-    """What cards have in common that the planner judges alike, whatever their node and sizes.
-
-    `whole` and `gives` say whether such a card can be given whole, and whether it can give at all.
-    """
-
-    kind: int
-    layout: int
-    entry: int
-    soft: int
-    untouched: bool
-    whole: bool
-    gives: bool
-
-
-@dataclass(slots=True)
-class Words:
-    """Texts as small numbers and the row of each slice's card: shared by all copies of a board.
-
-    `memo` keeps what depends on nothing that a round changes.
-    """
-
-    codes: dict[object, int] = field(default_factory=dict)
-    where: dict[int, int] = field(default_factory=dict)
-    memo: dict[object, Any] = field(default_factory=dict)
-    layouts: list[Layout] = field(default_factory=list)
-    sorts: list[Sort] = field(default_factory=list)
-    ticks: int = 0
-    made: int = 0
-
-    def tick(self) -> int:
-        """A number never given before: marks a state that no copy has had."""
-        self.ticks += 1
-        return self.ticks
-
-    def fresh(self) -> int:
-        """An id for a slice that is only planned: below zero, never given before."""
-        self.made -= 1
-        return self.made
-
-    def code(self, word: object) -> int:
-        return self.codes.setdefault(word, len(self.codes))
-
-    def layout(self, layout: Layout | None) -> int:
-        """The number of a MIG layout; alike layouts share it whatever their slices' ids."""
-        if layout is None:
-            return NO_LAYOUT
-        key = ("layout", layout)
-        if key not in self.codes:
-            self.codes[key] = len(self.layouts)
-            self.layouts.append(layout)
-        return self.codes[key]
-
-    def sort(self, sort: Sort) -> int:
-        """The number of a sort of card."""
-        if sort not in self.codes:
-            self.codes[sort] = len(self.sorts)
-            self.sorts.append(sort)
-        return self.codes[sort]
 
 
 @dataclass(slots=True)
@@ -184,7 +121,9 @@ class Saved:
 class Board:
     """One round's world. Copy it before trying something that may have to be undone.
 
-    `headroom` is how many cards of each kind stay free for urgent work; None is none anywhere.
+    `live` says which cards may have something to give, and their rows by partition: none is
+    missing, and some may have nothing left. `headroom` is how many cards of each kind stay free
+    for urgent work; None is none anywhere.
     """
 
     snapshot: Snapshot
@@ -198,6 +137,7 @@ class Board:
     held: dict[int, int]
     seats: dict[int, int]
     headroom: Ints | None = None
+    live: tuple[Flags, dict[int, Ints]] | None = None
 
     def copy(self) -> "Board":
         return replace(
@@ -228,11 +168,28 @@ class Board:
 
     def running(self, number: int) -> Running | None:
         """The running work of that id."""
-        known: dict[int, Running] | None = self.words.memo.get("running")
-        if known is None:
+        whose, known = self.words.memo.get("running", (None, {}))
+        if whose is not self.snapshot.running:
             known = {running.id: running for running in self.snapshot.running}
-            self.words.memo["running"] = known
-        return known.get(number)
+            self.words.memo["running"] = (self.snapshot.running, known)
+        found: Running | None = known.get(number)
+        return found
+
+    def open_rows(self, partition: int) -> Ints:
+        """The rows of the partition's cards that may have something to give."""
+        if self.live is None:
+            gives = np.array([sort.gives for sort in self.words.sorts], dtype=np.bool_)
+            flags = gives[self.cards.sort]
+            self.live = (flags, {p: rows[flags[rows]] for p, rows in self.rows.items()})
+        return self.live[1][partition]
+
+    def match(self, other: "Board", card: int) -> None:
+        """Let the card at this row be as on the other board, but for being on offer."""
+        mine, theirs = self.cards, other.cards
+        for name in _CHANGING:
+            if name != "offered":
+                getattr(mine, name)[card] = getattr(theirs, name)[card]
+        mine.pieces[card], mine.modes[card] = theirs.pieces[card], theirs.modes[card]
 
     def lift(self, card: int) -> "Saved":
         """Remember the card at this row, so that a trial on it can be taken back."""
@@ -249,27 +206,59 @@ class Board:
     def refresh(self, card: int) -> None:
         """Work out again what the card at this row can give, after its pieces changed."""
         table = self.cards
-        stock = stock_of(self.kinds[table.kind[card]], table.modes[card], table.pieces[card])
+        stock, layout, sort = self._judged(int(table.kind[card]), card)
         table.held[card] = stock.held
         table.whole[card] = stock.whole
-        table.layout[card] = self.words.layout(stock.layout)
+        table.layout[card] = layout
         table.entry[card] = stock.entry
         table.soft[card] = SOFT_CODES[stock.soft]
         table.compute[card] = stock.compute_milli
         table.memory[card] = stock.memory_mib
         table.count[card] = stock.soft_count
-        table.sort[card] = self.words.sort(
-            Sort(
-                kind=int(table.kind[card]),
-                layout=int(table.layout[card]),
-                entry=stock.entry,
-                soft=SOFT_CODES[stock.soft],
-                untouched=stock.held == 0,
-                whole=stock.whole != NEVER,
-                gives=stock.gives,
-            )
-        )
+        table.sort[card] = sort
+        if stock.gives and self.live is not None and not self.live[0][card]:
+            self.live = None
         self.nodes.stamp[table.node[card]] = self.words.tick()
+
+    def _judged(self, kind: int, card: int) -> tuple[Stock, int, int]:
+        """What the card can give, with the numbers of its layout and sort.
+
+        Remembered for cards with at most one piece, as most are.
+        """
+        pieces, mode = self.cards.pieces[card], self.cards.modes[card]
+        key = ("stock", kind, mode, *map(_looks, pieces)) if len(pieces) < 2 else None
+        known: tuple[Stock, int, int] | None = self.words.memo.get(key) if key else None
+        if known is not None:
+            return known
+        stock = stock_of(self.kinds[kind], mode, pieces)
+        layout = self.words.layout(stock.layout)
+        sort = Sort(
+            kind=kind,
+            layout=layout,
+            entry=stock.entry,
+            soft=SOFT_CODES[stock.soft],
+            untouched=stock.held == 0,
+            whole=stock.whole != NEVER,
+            gives=stock.gives,
+        )
+        found = (stock, layout, self.words.sort(sort))
+        if key:
+            self.words.memo[key] = found
+        return found
+
+
+def _looks(piece: SliceState) -> tuple[object, ...]:
+    """All that matters of a slice for what its card can give."""
+    return (
+        piece.mode,
+        piece.profile,
+        piece.start,
+        piece.size,
+        piece.memory_mib,
+        piece.compute_milli,
+        piece.stage,
+        piece.held_by is None,
+    )
 
 
 def build(snapshot: Snapshot) -> Board:

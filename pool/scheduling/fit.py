@@ -7,7 +7,7 @@ import numpy as np
 
 from nodeagent.protocol.vocabulary import PLACED_MODES, Mode, WorkloadKind
 from pool.carving.sizes import FULL
-from pool.scheduling.board import NO_LAYOUT, SOFT_CODES, Board, Flags, Ints, Sort
+from pool.scheduling.board import SOFT_CODES, Board, Flags, Ints
 from pool.scheduling.calendar import kept_away
 from pool.scheduling.grant import Grant, grant, modes_for
 from pool.scheduling.headroom import headroom_sieve
@@ -24,6 +24,7 @@ from pool.scheduling.model import (
 from pool.scheduling.quota import card_room, host_room, seats_left
 from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER
 from pool.scheduling.trial import layout_open, trial_at
+from pool.scheduling.words import NO_LAYOUT, Sort
 
 Sieve = Iterator[tuple[Reason, Flags]]
 
@@ -129,9 +130,20 @@ def ceilings_for(board: Board, work: Waiting, partition: int) -> tuple[Ceiling, 
 
 
 def sieve(
-    board: Board, work: Waiting, partition: int, mode: Mode, grants: Grants, rows: Ints
+    board: Board,
+    work: Waiting,
+    partition: int,
+    mode: Mode,
+    grants: Grants,
+    rows: Ints,
+    *,
+    hopeful: bool = False,
 ) -> Sieve:
-    """Filter by filter, which of these cards of the partition could take one part of the work."""
+    """Filter by filter, which of these cards of the partition could take one part of the work.
+
+    Of `hopeful` cards it is known that their sort can serve the grant, which says all of a place;
+    what bars one of them is not told apart.
+    """
     kind = board.cards.kind[rows]
     node = board.cards.node[rows]
     for reason, barred in grants.barred:
@@ -141,15 +153,16 @@ def sieve(
         yield Reason.NODE_FAILED_IT, ~_named(board, work.avoid)[node]
     yield Reason.ISOLATION, may_share(board, work, mode, rows)
     yield Reason.UNPROVEN, proven(board, work, mode, rows)
-    yield from _capacity(board, work, mode, rows, grants)
+    if not hopeful or mode not in PLACED_MODES:
+        yield from _capacity(board, work, mode, rows, grants)
     yield from headroom_sieve(board, work, rows)
     if work.need.heavy_bandwidth and mode is not Mode.WHOLE:
         yield Reason.BANDWIDTH, calm(board, mode, rows)
     yield from _sums(board, work, partition, rows, grants)
-    for reason, fine in host_sieve(board, work, least_parts_a_node(work.need)):
-        yield reason, fine[node]
+    yield from _hosts(board, work, node, together=hopeful)
     yield from _licence(board, work, partition, mode, rows)
-    yield Reason.QUOTA, _quota(board, work, partition, grants)[kind]
+    if not board.quotas.keys().isdisjoint(work.tenants):
+        yield Reason.QUOTA, _quota(board, work, partition, grants)[kind]
     for reason, free in kept_away(board, work):
         yield reason, free[rows]
 
@@ -235,6 +248,15 @@ def host_sieve(board: Board, work: Waiting, parts: int) -> Sieve:
         )
     if need.topology is Topology.WHOLE_NODES:
         yield Reason.TOPOLOGY, nodes.busy == 0
+
+
+def _hosts(board: Board, work: Waiting, node: Ints, *, together: bool) -> Sieve:
+    """The filters of the cards' nodes; `together` as one, for who asks only what is left."""
+    hosts = host_sieve(board, work, least_parts_a_node(work.need))
+    if together:
+        hosts = iter([(Reason.CPU, np.logical_and.reduce([fine for _, fine in hosts]))])
+    for reason, fine in hosts:
+        yield reason, fine[node]
 
 
 def _licence(board: Board, work: Waiting, partition: int, mode: Mode, rows: Ints) -> Sieve:

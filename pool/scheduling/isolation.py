@@ -15,15 +15,27 @@ def may_share(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Flags:
     group that is there already. A node without identity or fence takes one group at a time.
     """
     mine = board.words.code(("trust", work.trust))
-    trust = board.cards.trust[rows]
-    soft = np.array([kind.isolation(mode) in UNISOLATED for kind in board.kinds], dtype=np.bool_)
-    fine: Flags = ~soft[board.cards.kind[rows]] | (trust == FREE) | (trust == mine)
+    soft = _soft(board, mode)
+    fine: Flags = np.ones(len(rows), dtype=np.bool_)
+    if soft.any():
+        trust = board.cards.trust[rows]
+        fine = ~soft[board.cards.kind[rows]] | (trust == FREE) | (trust == mine)
     shut = {p.id for p in board.parts.values() if work.trust not in (p.trusts or {work.trust})}
     if shut:
         away = np.array([kind.partition in shut for kind in board.kinds], dtype=np.bool_)
         fine &= ~(soft & away)[board.cards.kind[rows]]
-    fine &= nodes_may_share(board, work)[board.cards.node[rows]]
+    if board.nodes.single.any():
+        fine &= nodes_may_share(board, work)[board.cards.node[rows]]
     return fine
+
+
+def _soft(board: Board, mode: Mode) -> Flags:
+    """Of which kinds of card the mode does not keep strangers apart; worked out once a board."""
+    found: Flags | None = board.words.memo.get(("soft", mode))
+    if found is None:
+        told = [kind.isolation(mode) in UNISOLATED for kind in board.kinds]
+        found = board.words.memo["soft", mode] = np.array(told, dtype=np.bool_)
+    return found
 
 
 def nodes_may_share(board: Board, work: Waiting) -> Flags:

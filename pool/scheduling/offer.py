@@ -71,12 +71,10 @@ def forbidden_loan(work: Waiting, placed: Placed) -> bool:
 
 
 def passing(sieved: Iterable[tuple[Reason, Flags]], size: int) -> Flags:
-    """What is left after every filter; stops early when nothing is."""
+    """What is left after every filter."""
     fine = np.ones(size, dtype=np.bool_)
     for _, flags in sieved:
         fine &= flags
-        if not fine.any():
-            break
     return fine
 
 
@@ -85,8 +83,9 @@ def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
     policy = state.policy_for(work.purpose) if state else Policy.FRAGMENTATION
     for mode in modes_offered(board, work, partition):
         grants = grants_for(board, work, partition, mode)
-        rows = hopeful(board, mode, grants, board.rows[partition])
-        fine = passing(sieve(board, work, partition, mode, grants, rows), len(rows))
+        rows = hopeful(board, mode, grants, board.open_rows(partition))
+        sieved = sieve(board, work, partition, mode, grants, rows, hopeful=True)
+        fine = passing(sieved, len(rows))
         cuttings = _pick(board, work, partition, rows[fine], grants, mode, policy)
         if cuttings:
             return _placed(board, work, partition, cuttings)

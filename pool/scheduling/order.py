@@ -98,8 +98,15 @@ def _would_borrow(board: Board, work: Waiting) -> bool:
 
 def likely_micro(board: Board, work: Waiting) -> tuple[int, frozenset[str]]:
     """The least card equivalents the work can take in its first partition, and on which labels."""
+    key = ("likely", work.need, work.purpose, work.kind, work.partitions[0])
+    known: tuple[int, frozenset[str]] | None = board.words.memo.get(key)
+    if known is None:
+        known = board.words.memo[key] = _likely(board, work, work.partitions[0])
+    return known
+
+
+def _likely(board: Board, work: Waiting, partition: int) -> tuple[int, frozenset[str]]:
     found: dict[str, int] = {}
-    partition = work.partitions[0]
     for mode in modes_for(work):
         grants = grants_for(board, work, partition, mode)
         for kind, granted in zip(board.kinds, grants.by_kind, strict=True):
@@ -164,9 +171,12 @@ def _fair(
 def _used(
     tenants: tuple[str, ...], usage: Mapping[str, float], shares: Mapping[str, TenantShare]
 ) -> tuple[float, ...]:
-    return tuple(
-        round(usage.get(t, 0.0) / (shares[t].weight if t in shares else 1.0), 6) for t in tenants
-    )
+    found = []
+    for tenant in tenants:
+        share = shares.get(tenant)
+        used = usage.get(tenant, 0.0)
+        found.append(round(used / share.weight if share else used, 6))
+    return tuple(found)
 
 
 def _use(usage: dict[str, float], work: Waiting, rules: Rules, shared: bool, board: Board) -> None:

@@ -31,7 +31,7 @@ from pool.scheduling.model import (
 from pool.scheduling.offer import offer
 from pool.scheduling.order import CLASS_RANK, Rank, ranked
 from pool.scheduling.preempt import oust
-from pool.scheduling.take import take
+from pool.scheduling.take import take, take_alike
 from pool.scheduling.trial import line_up
 from pool.scheduling.victims import Givers, givers, may_oust
 
@@ -198,7 +198,7 @@ def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = Fal
     placed = replace(placed, backfilled=backfilled)
     take(decided.board, work, placed)
     if decided.guard is not decided.board:
-        take(decided.guard, work, placed)
+        take_alike(decided.guard, decided.board, work, placed)
     decided.placed.append(placed)
     return True
 

@@ -72,6 +72,8 @@ def charge(
     board: Board, work: Waiting, partition: int, taken: dict[str, int], hosts: tuple[HostPart, ...]
 ) -> None:
     """Add a start to every row that counts it; `taken` is card equivalents by card label."""
+    if board.quotas.keys().isdisjoint(work.tenants):
+        return
     units = {
         Unit.CPU_MILLI: sum(h.cpu_milli for h in hosts),
         Unit.MEMORY_MIB: sum(h.memory_mib for h in hosts),

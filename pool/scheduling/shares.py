@@ -8,7 +8,7 @@ import numpy as np
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.carving.sizes import FULL, profile_compute_milli, profile_micro
-from pool.scheduling.board import NO_LAYOUT, Board, Ints
+from pool.scheduling.board import Board, Ints
 from pool.scheduling.fit import Grants, ceiling_room
 from pool.scheduling.grant import Grant
 from pool.scheduling.isolation import calm
@@ -17,6 +17,7 @@ from pool.scheduling.parts import Cutting, mig_cutting, soft_cutting
 from pool.scheduling.score import fragments, share_deltas
 from pool.scheduling.take import clear, give
 from pool.scheduling.trial import Trial, behind_of, places_left, trial_at, weights_of
+from pool.scheduling.words import NO_LAYOUT
 
 NOWHERE = 1 << 40
 """The size of what does not fit: larger than anything that does."""

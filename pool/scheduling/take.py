@@ -38,6 +38,22 @@ def take(board: Board, work: Waiting, placed: Placed) -> None:
         take_seats(board, work, placed, modes)
 
 
+def take_alike(guard: Board, board: Board, work: Waiting, placed: Placed) -> None:
+    """Take the start on `guard` too: its cards are then as on `board`, where it was taken."""
+    taken: dict[str, int] = {}
+    for part in placed.parts:
+        row = board.cards.index[part.card]
+        guard.match(board, row)
+        label = board.kinds[board.cards.kind[row]].label
+        taken[label] = taken.get(label, 0) + part.card_micro
+    for host in placed.hosts:
+        _take_host(guard, host, board.words.code(("trust", work.trust)))
+    charge(guard, work, placed.partition, taken, placed.hosts)
+    if guard.seats:
+        modes = {s.id: s.mode for p in placed.parts for s in _pieces_of(guard, p)}
+        take_seats(guard, work, placed, modes)
+
+
 def _pieces_of(board: Board, part: Part) -> tuple[SliceState, ...]:
     return board.cards.pieces[board.cards.index[part.card]]
 

@@ -13,10 +13,11 @@ from pool.carving.geometry import capacity, cut_of
 from pool.carving.pack import FATE, FATE_OF_STAYERS, Weights, demand_weights, worth
 from pool.carving.plan import Piece, Recut, layout_of, recut
 from pool.carving.sizes import profiles_for
-from pool.scheduling.board import NO_LAYOUT, Board, Flags, Ints
+from pool.scheduling.board import Board, Flags, Ints
 from pool.scheduling.grant import Grant, ask_of
 from pool.scheduling.model import Need, Reason, Waiting
 from pool.scheduling.stock import Layout
+from pool.scheduling.words import NO_LAYOUT
 
 LINE = "line"
 

@@ -41,7 +41,9 @@ def cells_of(board: Board, rows: Ints) -> Cells:
     width = len(board.kinds)
     key = board.cards.node[rows] * width + board.cards.kind[rows]
     order = np.argsort(key, kind="stable")
-    keys, starts, counts = np.unique(key[order], return_index=True, return_counts=True)
+    ordered = key[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    keys, counts = ordered[starts], np.diff(starts, append=len(ordered))
     moves = np.add.reduceat(board.cards.whole[rows[order]], starts) if len(keys) else counts
     return Cells(keys // width, keys % width, counts, moves, rows[order], starts)
 
@@ -103,14 +105,11 @@ def _ranked(board: Board, work: Waiting, cells: Cells, fine: Flags, policy: Poli
 
 def _stretched(board: Board, work: Waiting, cells: Cells) -> Times:
     """By how many seconds each cell's node would be busy longer; an empty one comes last."""
-    cards = board.cards
-    nodes, first = np.unique(cards.node, return_index=True)
-    ends = np.full(len(board.nodes.states), -np.inf)
-    ends[nodes] = np.maximum.reduceat(cards.ends, first)
+    mine = board.slots()[0][cells.node]
+    ends = np.where(mine >= 0, board.cards.ends[mine], -np.inf).max(axis=1, initial=-np.inf)
     now = board.snapshot.now_s
     until = now + forecast_s(work, board.snapshot.rules)
-    busy = ends[cells.node] > now
-    later: Times = np.where(busy, np.maximum(0.0, until - ends[cells.node]), np.inf)
+    later: Times = np.where(ends > now, np.maximum(0.0, until - ends), np.inf)
     return later
 
 
