@@ -6,6 +6,7 @@ from nodeagent.protocol.inventory import Card as CardFacts
 from nodeagent.protocol.inventory import Hello, Host
 from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
 from pool.clock import now
+from pool.models.catalogue.storage import Storage
 from pool.models.nodes import Node
 from pool.models.partitions import Partition
 from pool.models.quotas import Quota
@@ -168,3 +169,10 @@ def workload(*, into=None, partitions=None, version=None, need=None, owner=None,
     )
     row.partitions.set(Partition.objects.order_by("rank") if partitions is None else partitions)
     return row
+
+
+def storage(**given):
+    """A folder of the nodes that everybody may read, unless it says otherwise."""
+    name = given.pop("name", "data")
+    values = {"name": name, "name_folded": name, "kind": "dataset", "path": f"/srv/{name}"}
+    return Storage.objects.create(**values | given)
