@@ -4,12 +4,16 @@ from celery import shared_task
 from django.db import OperationalError
 
 from pool.cycle import audit as audits
+from pool.cycle import departures as departing
 from pool.cycle import expire as expiry
 from pool.cycle import housekeep as housekeeping
+from pool.cycle import idle as idling
 from pool.cycle import impossible as possibility
 from pool.cycle import recurring as recurrence
+from pool.cycle import targets
 from pool.cycle import watch as watching
 from pool.cycle.round import run_rounds
+from pool.services.telemetry.rollups import rollups_due
 from pool.wake import Wake
 
 AGAIN = (OperationalError,)
@@ -39,10 +43,28 @@ def recurring() -> None:
     recurrence.recurring()
 
 
+@shared_task(name="pool.quota_plans")
+def quota_plans() -> None:
+    """Carry out planned changes of quotas; beat comes again in five seconds."""
+    targets.plans_due()
+
+
+@shared_task(name="pool.quota_books")
+def quota_books() -> None:
+    """Count months, find drift, cut back what stands unused; beat comes again in a minute."""
+    targets.books_tended()
+
+
 @shared_task(name="pool.impossible")
 def impossible() -> None:
     """Flag waiting work that no card can hold any more; beat comes again in half a minute."""
     possibility.impossible()
+
+
+@shared_task(name="pool.idle")
+def idle() -> None:
+    """Judge notebooks, warn and reclaim; beat comes again in five seconds."""
+    idling.idle()
 
 
 @shared_task(name="pool.housekeep")
@@ -55,3 +77,15 @@ def housekeep() -> None:
 def audit() -> None:
     """Judge the books; people are told of every broken promise."""
     audits.audit()
+
+
+@shared_task(name="pool.departures")
+def departures() -> None:
+    """Wind down who left and what closes; beat comes again in ten seconds."""
+    departing.departures()
+
+
+@shared_task(name="pool.rollups")
+def rollups() -> None:
+    """Condense readings that have come; beat comes again in twenty seconds."""
+    rollups_due()

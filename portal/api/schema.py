@@ -14,6 +14,7 @@ REFUSED = {
     "GET": (400, 401, 403, 404, 429),
     "POST": (400, 401, 403, 404, 409, 413, 415, 422, 429),
     "PATCH": (400, 401, 403, 404, 409, 413, 415, 422, 429),
+    "PUT": (400, 401, 403, 404, 409, 413, 415, 422, 429),
     "DELETE": (401, 403, 404, 409, 429),
 }
 KEY = OpenApiParameter(
@@ -58,7 +59,7 @@ class DoorSchema(AutoSchema):
         if isinstance(self.view, Door):
             return (
                 self.view.takes.get(self.view.action, Nothing)
-                if self.method in {"POST", "PATCH"}
+                if self.method in {"POST", "PUT", "PATCH"}
                 else None
             )
         return super().get_request_serializer()

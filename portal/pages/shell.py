@@ -14,6 +14,7 @@ from pool.lifecycle.roles import Role
 from pool.models.installation import Installation
 from pool.models.users import User
 from pool.selectors.approvals.notices import notices_unread
+from pool.selectors.approvals.powers import decides_anywhere
 from pool.selectors.memberships import Standing
 from pool.selectors.requests import approval_list
 from portal.pages.htmx import standing_of
@@ -93,13 +94,14 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
     work = [link("home", "home", _("Home"))]
     if standing.in_projects(*Role) or standing.decides:
         work.append(link("workloads", "player-play", _("Workloads")))
+        work.append(link("notebooks", "notebook", _("Notebooks")))
         work.append(link("queue", "hourglass", _("Queue")))
         work.append(link("schedules", "refresh", _("Schedules")))
         work.append(link("requests", "file-text", _("Requests")))
         work.append(link("reservations", "lock", _("Reservations")))
     if standing.first_role is not None:
         work.append(link("places", "users", _("Projects")))
-    if standing.decides:
+    if decides_anywhere(standing=standing):
         waiting = approval_list(standing=standing).exclude(requester=user).count()
         work.append(link("approvals", "inbox", _("Approvals"), waiting))
     pool = [
@@ -117,6 +119,7 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
     if standing.platform or standing.in_organizations(Role.ORG_ADMIN):
         admin = [link("users", "user", _("People")), link("events", "history", _("Events"))]
         if standing.platform:
+            admin.append(link("imports", "file-text", _("Configuration")))
             admin.append(link("policies", "adjustments", _("Scheduling rules")))
         sections.append(Section(_("Administration"), admin))
     return sections

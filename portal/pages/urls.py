@@ -21,13 +21,15 @@ from portal.pages import (
     workloads,
 )
 from portal.pages.approving import urls as approving
-from portal.pages.calendar import partitions, policies, reservations, windows
+from portal.pages.calendar import partition_cards, partitions, policies, reservations, windows
 from portal.pages.imports import urls as imports
+from portal.pages.notebooks import urls as notebooks
 from portal.pages.notices import inbox, letters, ways
 from portal.pages.people import invitations, members, persons, places
 from portal.pages.queueing import heads, item, listing, policy, waits
 from portal.pages.quotatree import urls as quotatree
 from portal.pages.series import arrays, schedules
+from portal.pages.telemetry import cards as carded
 from portal.pages.telemetry import usage as used
 from portal.pages.yielding import critical, orders
 
@@ -55,7 +57,9 @@ urlpatterns = [
     path("schedules/<str:uid>/<str:verb>/", schedules.act, name="schedule-act"),
     path("workloads/<str:uid>/usage/", used.usage, name="workload-usage"),
     path("workloads/<str:uid>/usage.csv", used.usage_file, name="workload-usage-file"),
+    path("cards/<str:uid>/usage/", carded.card_usage, name="card-usage"),
     path("workloads/<str:uid>/log/", workloads.log, name="workload-log"),
+    *notebooks.urlpatterns,
     path("queue/", listing.index, name="queue"),
     path("queue/heads/", heads.heads, name="queue-heads"),
     path("queue/policy/", policy.policy, name="queue-policy"),
@@ -108,7 +112,10 @@ urlpatterns = [
     path("reservations/<str:uid>/", reservations.detail, name="reservation"),
     path("reservations/<str:uid>/cancel/", reservations.cancel, name="reservation-cancel"),
     path("partitions/", partitions.index, name="partitions"),
+    path("partitions/new/", partition_cards.new, name="partition-new"),
+    path("partitions/reach/", partition_cards.reach, name="partition-reach"),
     path("partitions/<str:uid>/", partitions.detail, name="partition"),
+    path("partitions/<str:uid>/cards/", partition_cards.cards, name="partition-cards"),
     path("rules/", policies.index, name="policies"),
     path("rules/seats/", policies.seats, name="seats"),
     path("rules/seats/<str:uid>/remove/", policies.seats_gone, name="seats-gone"),

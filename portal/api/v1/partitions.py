@@ -5,18 +5,20 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.models import Partition, TrustGroup
-from pool.rules.partitions import POLICIES
-from pool.selectors.partitions import partition_list
+from pool.rules.partitions import POLICIES, selector_from
+from pool.selectors.partitions import partition_list, selector_reach
 from pool.services.partitions import NUMBERS, partition_change, partition_create
+from pool.services.refusals import refusing
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import FreeJSON, Given
-from portal.api.v1.references import organization_named
+from portal.api.v1.references import organization_named, partition_named
 from portal.api.v1.tenants import SlugFilters
 
 
@@ -108,14 +110,41 @@ class PartitionIn(PartitionChange):
     )
 
 
+class ReachIn(Given):
+    """A selector to try, for a new partition or (by its slug) for one that is there."""
+
+    selector = FreeJSON()
+    partition = serializers.SlugField(max_length=63, required=False)
+
+
+class TakenOut(serializers.Serializer[Any]):
+    """Cards of one kind on one node, by where they are now."""
+
+    node = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    here = serializers.IntegerField()
+    free = serializers.IntegerField()
+    elsewhere = serializers.IntegerField()
+    leaving = serializers.IntegerField()
+
+
+class ReachOut(serializers.Serializer[Any]):
+    """What the selector takes; saving is refused where it overlaps or would move cards in use."""
+
+    cards = serializers.IntegerField()
+    taken = TakenOut(many=True)
+    overlaps = serializers.ListField(child=serializers.CharField())
+    in_use = serializers.IntegerField()
+
+
 class PartitionDoor(Listed):
     """Partitions that the caller may use; a platform admin makes and changes them."""
 
     serializer_class = PartitionOut
     filters = SlugFilters
     queryset = Partition.objects.none()
-    takes = {"create": PartitionIn, "partial_update": PartitionChange}
-    gives = {"create": (201, PartitionOut)}
+    takes = {"create": PartitionIn, "partial_update": PartitionChange, "preview": ReachIn}
+    gives = {"create": (201, PartitionOut), "preview": (200, ReachOut)}
 
     def rows(self) -> QuerySet[Partition]:
         """Open ones, and those of the caller's organizations."""
@@ -135,6 +164,18 @@ class PartitionDoor(Listed):
         words = self._words()
         made = partition_change(partition=partition, actor=self.actor, user=self.user, **words)
         return self.said(made)
+
+    @action(detail=False, methods=["post"])
+    def preview(self, request: Request) -> Response:
+        """Which cards a selector would take; nothing is changed."""
+        self.allow(Verb.PARTITION_MANAGE)
+        given = self.taken()
+        row = None
+        if "partition" in given:
+            row = partition_named(self.standing, given["partition"])
+        with refusing():
+            selector = selector_from(given["selector"])
+        return self.said(selector_reach(selector=selector, partition=row))
 
     def _words(self) -> dict[str, Any]:
         given = self.taken()

@@ -1,0 +1,1 @@
+"""The configuration as files: written, tried and loaded at a page."""
