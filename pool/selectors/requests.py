@@ -1,6 +1,6 @@
 """Requests: one's own, one's projects', and those that wait for one's word."""
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from pool.lifecycle.requests import RequestState
 from pool.models.requests import Request, RequestComment
@@ -37,7 +37,11 @@ def approval_list(*, standing: Standing) -> QuerySet[Request]:
 
     One's own are among them, so that the page can say why they cannot be decided.
     """
+    before = Request.objects.filter(
+        requester=OuterRef("requester"), submitted_at__lt=OuterRef("submitted_at")
+    )
     rows = decidable_list(standing=standing).filter(state=RequestState.SUBMITTED)
+    rows = rows.annotate(first_time=~Exists(before))
     return rows.order_by("submitted_at", "pk")
 
 

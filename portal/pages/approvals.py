@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from django import forms
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django_htmx.http import trigger_client_event
 
 from pool.clock import now
@@ -16,10 +14,24 @@ from pool.lifecycle.leases import LeaseKind
 from pool.lifecycle.requests import RequestState
 from pool.models.requests import Request
 from pool.rules.approval import may_decide
+from pool.selectors.approvals.duplicates import duplicates_of_request
+from pool.selectors.approvals.outcomes import outcomes_of
+from pool.selectors.approvals.powers import (
+    decides_anywhere,
+    delegations_now,
+    roles_to_decide,
+    stands_in_for,
+)
 from pool.selectors.calendar.reservations import keeping_of
 from pool.selectors.consequences import consequences_of
 from pool.selectors.records import record_of
-from pool.selectors.requests import approval_list, comment_list, decided_list, request_list
+from pool.selectors.requests import (
+    approval_list,
+    comment_list,
+    decidable_list,
+    decided_list,
+    request_list,
+)
 from pool.services.decisions import (
     UNDO_SECONDS,
     request_approve,
@@ -27,52 +39,25 @@ from pool.services.decisions import (
     request_return,
     request_undo,
 )
-from portal.access.guards import anywhere, found, guard
+from portal.access.guards import found, guard
 from portal.access.roles import Verb
 from portal.access.weights import weights_of_change
+from portal.pages.advisor.waits import effects_of_request
 from portal.pages.answers import Answer, answer
+from portal.pages.approving.deciding import DecisionForm, as_asked, moved_since, ways_of
+from portal.pages.approving.spent import spent_of
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless, toast
 from portal.pages.lists import newest_first
-from portal.pages.need_forms import UNITS
 
 VERBS = ("approve", "reject", "return", "undo")
 PANE = "pages/approvals/_pane.html"
 
 
-class DecisionForm(forms.Form):
-    """A decision on one reading of a request; changes only where they differ."""
-
-    revision = forms.IntegerField(widget=forms.HiddenInput)
-    reason = forms.CharField(
-        label=gettext_lazy("Your words"),
-        max_length=4000,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=gettext_lazy("The requester reads them. Needed to reject or to ask back."),
-    )
-    copies = forms.IntegerField(
-        label=gettext_lazy("At the same time"), min_value=1, max_value=1000, required=False
-    )
-    time_value = forms.IntegerField(
-        label=gettext_lazy("For how long"), min_value=1, max_value=99999, required=False
-    )
-    time_unit = forms.TypedChoiceField(
-        label=gettext_lazy("Unit of time"), choices=UNITS, coerce=int, required=False
-    )
-
-    def changes(self, one: Request) -> dict[str, Any]:
-        """What differs from what was asked."""
-        data = self.cleaned_data
-        seconds = (data["time_value"] or 0) * (data["time_unit"] or 0)
-        asked = {"copies": data["copies"], "duration_seconds": seconds}
-        return {name: said for name, said in asked.items() if said and said != getattr(one, name)}
-
-
 @page("GET")
 def index(request: HtmxRequest) -> HttpResponse:
     """Two panes: what waits, and the one that is open."""
-    refuse_unless(anywhere(request.standing, Verb.REQUEST_DECIDE))
+    refuse_unless(decides_anywhere(standing=request.standing))
     waiting = list(approval_list(standing=request.standing))
     wanted = request.GET.get("open", "")
     opened = next((one for one in waiting if one.uid == wanted), None)
@@ -82,6 +67,8 @@ def index(request: HtmxRequest) -> HttpResponse:
         "waiting": waiting,
         "standing": request.standing,
         "picked": request.GET.getlist("pick"),
+        "stands_in": delegations_now(deputy=request.user.pk),
+        "at": now(),
     }
     opened = opened or next((one for one in waiting if one.requester != request.user), None)
     if opened is not None:
@@ -92,9 +79,14 @@ def index(request: HtmxRequest) -> HttpResponse:
 @page("GET")
 def decided(request: HtmxRequest) -> HttpResponse:
     """What was decided, and what became of it."""
-    refuse_unless(anywhere(request.standing, Verb.REQUEST_DECIDE))
+    refuse_unless(decides_anywhere(standing=request.standing))
     rows = decided_list(standing=request.standing)
-    context = {"page": newest_first(request, rows), "standing": request.standing}
+    shown = newest_first(request, rows)
+    context = {
+        "page": shown,
+        "outcomes": outcomes_of(requests=shown.rows),
+        "standing": request.standing,
+    }
     return render(request, "pages/approvals/decided.html", context)
 
 
@@ -103,6 +95,15 @@ def pane(request: HtmxRequest, uid: str) -> HttpResponse:
     """The right-hand side for one request."""
     one = _decidable(request, uid)
     return render(request, PANE, _pane(request, one))
+
+
+@page("GET")
+def effects(request: HtmxRequest, uid: str) -> HttpResponse:
+    """What the plan says with and without it: its wait, who would leave, who would wait longer."""
+    one = _decidable(request, uid)
+    found_effects = effects_of_request(request=one, who=request.user.uid)
+    context = {"one": one, "effects": found_effects, "standing": request.standing}
+    return render(request, "pages/approvals/_effects.html", context)
 
 
 @page("POST")
@@ -121,20 +122,30 @@ def decide(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
         except PoolError as error:
             take_refusal(form, error, {"text": "reason"})
             status, refused = (error.status if error.status != 400 else 422), error
-    one = found(request_list(standing=request.standing), uid)
+    one = _decidable(request, uid)
     context = _pane(request, one) | {"refused": refused}
     if status != 200:
         context["form"] = form
-        context["moved"] = form.is_valid() and form.cleaned_data["revision"] != one.revision
+        context["moved"] = moved_since(request.POST.get("read", ""), one)
+        if status == 409:
+            context["form"] = _again(one, form)
     response = render(request, PANE, context, status=200 if status == 403 else status)
     return trigger_client_event(_said(response, verb, status), "approvals-changed")
 
 
 def _decidable(request: HtmxRequest, uid: str) -> Request:
-    """A request of a project in which the person decides; others only read its own page."""
-    one = found(request_list(standing=request.standing), uid)
-    guard(request.standing, Verb.REQUEST_DECIDE, one.project)
+    """A request where the person decides, themselves or for somebody away; others only read it."""
+    rows = decidable_list(standing=request.standing)
+    one = rows.filter(uid=uid).first() if uid.isprintable() else None
+    if one is None:
+        one = found(request_list(standing=request.standing), uid)
+        guard(request.standing, Verb.REQUEST_DECIDE, one.project)
     return one
+
+
+def _again(one: Request, form: DecisionForm) -> DecisionForm:
+    """The form on the reading of now, with the decider's words kept and the refusal above it."""
+    return DecisionForm(initial=as_asked(one) | {"reason": form.data.get("reason", "")})
 
 
 def _carry_out(request: HtmxRequest, one: Request, verb: str, form: DecisionForm) -> None:
@@ -147,7 +158,7 @@ def _carry_out(request: HtmxRequest, one: Request, verb: str, form: DecisionForm
         request_undo(**who)
         return
     who |= {"revision": form.cleaned_data["revision"], "delay_s": UNDO_SECONDS}
-    reason = form.cleaned_data["reason"]
+    reason = form.words
     if verb == "approve":
         changes = form.changes(one)
         weights = weights_of_change(request=one, changes=changes) if changes else None
@@ -166,7 +177,8 @@ def _said(response: HttpResponse, verb: str, status: int) -> HttpResponse:
 
 def _pane(request: HtmxRequest, one: Request) -> dict[str, Any]:
     waits = one.state == RequestState.SUBMITTED
-    roles = request.standing.roles_in(one.project)
+    roles = roles_to_decide(user=request.user, request=one) if waits else frozenset()
+    said = _answer(one) if waits else None
     step = one.steps[one.step] if one.step < len(one.steps) else "lead"
     reserved = one.lease_kind == LeaseKind.RESERVED
     return {
@@ -176,23 +188,15 @@ def _pane(request: HtmxRequest, one: Request) -> dict[str, Any]:
         "pending": one.pending_decision if waits else None,
         "pending_mine": (one.pending_decision or {}).get("by") == request.user.pk,
         "comments": comment_list(request=one),
-        "form": DecisionForm(initial=_as_asked(one)),
-        "answer": _answer(one) if waits else None,
+        "form": DecisionForm(initial=as_asked(one)),
+        "answer": said,
+        "ways": ways_of(said),
+        "alike": duplicates_of_request(request=one) if waits else [],
+        "deputy_of": stands_in_for(user=request.user, request=one) if waits else None,
+        "spent": spent_of(project=one.project, standing=request.standing) if waits else None,
         "consequences": consequences_of(request=one, standing=request.standing) if waits else None,
         "keeping": keeping_of(request=one, now=now()) if waits and reserved else None,
         "record": record_of(user=one.requester) if waits else None,
-    }
-
-
-def _as_asked(one: Request) -> dict[str, Any]:
-    seconds = one.duration_seconds
-    unit = next(size for size in (86400, 3600, 60, 1) if seconds % size == 0)
-    unit = max(unit, 60)
-    return {
-        "revision": one.revision,
-        "copies": one.copies,
-        "time_value": -(-seconds // unit),
-        "time_unit": unit,
     }
 
 

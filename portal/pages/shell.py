@@ -94,7 +94,7 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
     work = [link("home", "home", _("Home"))]
     if standing.in_projects(*Role) or standing.decides:
         work.append(link("workloads", "player-play", _("Workloads")))
-        work.append(link("notebooks", "notebook", _("Notebooks")))
+        work.append(link("notebooks", "terminal-2", _("Notebooks")))
         work.append(link("queue", "hourglass", _("Queue")))
         work.append(link("schedules", "refresh", _("Schedules")))
         work.append(link("requests", "file-text", _("Requests")))

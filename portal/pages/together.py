@@ -10,12 +10,11 @@ from django_htmx.http import trigger_client_event
 from pool.errors import Invalid, PoolError, Stale
 from pool.events import Actor
 from pool.models.requests import Request
+from pool.selectors.approvals.powers import decides_anywhere
 from pool.selectors.requests import approval_list
 from pool.selectors.together import requests_check_together
 from pool.services.decisions import UNDO_SECONDS
 from pool.services.together import MOST, requests_approve, requests_undo
-from portal.access.guards import anywhere
-from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless, toast
 
 WHOLE, PART = "pages/approvals/together.html", "pages/approvals/_together.html"
@@ -24,7 +23,7 @@ WHOLE, PART = "pages/approvals/together.html", "pages/approvals/_together.html"
 @page("GET", "POST")
 def index(request: HtmxRequest) -> HttpResponse:
     """The sum of what is chosen; a POST says yes to all of it as it was read."""
-    refuse_unless(anywhere(request.standing, Verb.REQUEST_DECIDE))
+    refuse_unless(decides_anywhere(standing=request.standing))
     if request.method != "POST":
         picked = _picked(request, request.GET.getlist("pick"))
         return fragment(request, WHOLE, PART, _context(picked))
@@ -55,7 +54,7 @@ def index(request: HtmxRequest) -> HttpResponse:
 @page("POST")
 def undo(request: HtmxRequest) -> HttpResponse:
     """Take the one yes back from all of them, while it has not taken effect."""
-    refuse_unless(anywhere(request.standing, Verb.REQUEST_DECIDE))
+    refuse_unless(decides_anywhere(standing=request.standing))
     uids = request.POST.getlist("pick")
     picked = _picked(request, uids)
     try:

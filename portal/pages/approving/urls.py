@@ -3,6 +3,7 @@
 from django.urls import path
 
 from portal.pages.advisor import questions
+from portal.pages.approvals import effects
 from portal.pages.approving import deputies, editing, leases, policy
 from portal.pages.requests import wait
 
@@ -12,6 +13,7 @@ urlpatterns = [
     path("requests/wait/", wait, name="request-wait"),
     path("requests/<str:uid>/edit/", editing.edit, name="request-edit"),
     path("requests/<str:uid>/send/", editing.send, name="request-send"),
+    path("approvals/<str:uid>/effects/", effects, name="approval-effects"),
     path("leases/", leases.index, name="leases"),
     path("leases/<str:uid>/", leases.detail, name="lease"),
     path("leases/<str:uid>/extend/", leases.extend, name="lease-extend"),
