@@ -71,3 +71,17 @@ def test_another_tenant_s_charts_and_file_do_not_exist(visit, world):
     for end in ("usage/", "usage.csv"):
         answer = visit("member").open(f"/workloads/{world.other.workload.uid}/{end}")
         assert answer.status_code == 404
+
+
+def test_a_whole_card_is_drawn_when_somebody_opens_it(visit, world):
+    card = world.node.cards.first()
+    reads(now() - timedelta(minutes=5), card=card.pk, sm_mean=30, temperature_c_max=61)
+    reads(now() - timedelta(minutes=5), card=card.pk, piece=1, attempt=1, sm_mean=99)
+    page = visit("member").open(f"/nodes/{world.node.uid}/").content.decode()
+    assert f"/cards/{card.uid}/usage/" in page
+    answer = visit("member").part(f"/cards/{card.uid}/usage/?span=hour")
+    found = re.search(r'id="series-[^>]*>(.*?)</script>', answer.content.decode(), re.S)
+    panels = {one["title"]: one["lines"][0]["data"] for one in json.loads(found[1])["panels"]}
+    assert [value for _at, value in panels["Compute busy"]] == [30]
+    assert [value for _at, value in panels["Temperature"]] == [61]
+    assert visit("member").open("/cards/cd-none/usage/").status_code == 404
