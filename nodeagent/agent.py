@@ -82,7 +82,7 @@ class Agent:
         await self.runner.adopt()
         self._act.set()
         first = (self._greet(), self._listen(), self._pull_loop(), self._act_loop())
-        sides = (self.runner.giveway, self.runner.notebooks)
+        sides = (self.runner.giveway, self.runner.notebooks, self.runner.throughput)
         rest = (self._report_loop(), self._sample_loop(), self.logs.run(self._begun))
         look = self.places.run(lambda: self.wish.desired.watched, self._tell)
         async with asyncio.TaskGroup() as group:
@@ -361,7 +361,7 @@ class Agent:
         reserved = self.runner.reserved()
         loads = telemetry.loads(records, usage, reserved)
         readings = await self.driver.sample(clock.wall(), loads)
-        self.telemetry.take(readings)
+        self.telemetry.take(self.runner.throughput.beside(readings))
         warnings, stops = self.limits.look(telemetry.uses(records, usage, reserved, readings))
         for record in records:
             record.warning = warnings.get(record.attempt, "")

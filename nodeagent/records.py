@@ -62,6 +62,7 @@ class Record:
     pulling: bool = False
     signal: str = "TERM"
     hook: str = ""
+    scrape: str = ""
     notice: str = ""
     noticed_at: float | None = None
     acked_at: float | None = None
@@ -154,6 +155,7 @@ def accept(record: Record) -> None:
             "card_mib": record.card_mib,
             "signal": record.signal,
             "hook": record.hook,
+            "scrape": record.scrape,
             "origin": msgspec.to_builtins(record.origin),
         },
     )
@@ -177,6 +179,7 @@ def load(folder: Path) -> Record:
         record.container = bool(said.get("container", False))
         record.signal = str(said.get("signal", "TERM"))
         record.hook = str(said.get("hook", ""))
+        record.scrape = str(said.get("scrape", ""))
     with contextlib.suppress(msgspec.ValidationError):
         record.origin = msgspec.convert(said.get("origin"), Origin | None)
     refresh(record)

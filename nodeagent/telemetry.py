@@ -21,6 +21,7 @@ MEANS = (
     *("util_mean", "sm_mean", "occupancy_mean", "memory_mib_mean", "bandwidth_mean"),
     *("pcie_mib_s", "nvlink_mib_s", "power_w_mean", "cpu_milli_mean", "ram_mib_mean"),
     *("disk_mib_s", "net_mib_s", "encoder_mean", "decoder_mean"),
+    *("samples_s", "tokens_s", "queries_s", "latency_ms"),
 )
 TOPS = {
     "util_max": "util_mean",

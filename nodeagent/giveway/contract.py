@@ -51,11 +51,11 @@ def choice_of(env: Mapping[str, str]) -> Choice:
     hook = env.get(HOOK_CHOICE, "")
     return Choice(
         signal=name if name in SIGNALS or name == SILENT else "TERM",
-        hook=hook if _own_host(hook) else "",
+        hook=hook if own_host(hook) else "",
     )
 
 
-def _own_host(hook: str) -> bool:
+def own_host(hook: str) -> bool:
     """Only the node itself is called, over plain http, without a name and a password."""
     try:
         parts = urlsplit(hook)

@@ -12,6 +12,7 @@ from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.report import FoundSlice, FoundWork, Origin
 from nodeagent.protocol.vocabulary import ExitReason, Vendor
 from nodeagent.records import Record
+from nodeagent.throughput.keeper import Throughput
 
 
 class StartFailed(Exception):
@@ -49,6 +50,7 @@ class Runner(Protocol):
     records: dict[str, Record]
     giveway: GiveWay
     notebooks: Notebooks
+    throughput: Throughput
     changed: Callable[[], None]
     listed_at: Callable[[str], float]
     """Since when an attempt is wanted here (CLOCK_BOOTTIME): its time counts from there."""

@@ -143,6 +143,9 @@ class Containers:
         for one in laid:
             kept = ":ro" if one.read_only else ""
             words += ["--volume", f"{one.source}:{home / one.at}{kept}"]
+        if socket := order.told.get("GPUPOOL_THROUGHPUT_SOCKET"):
+            open_at = str(Path(socket).parent)
+            words += ["--volume", f"{open_at}:{open_at}:ro"]
         words += self._account(account) + self._devices(order)
         words += ["--env-file", f"/proc/self/fd/{TOLD_FD}"]
         return [*words, work.image, *work.command]

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 import logging
 import marshal
 import os
@@ -34,6 +35,8 @@ from nodeagent.runners.base import Order, StartFailed
 from nodeagent.runners.container import Containers, PullFailed
 from nodeagent.runners.setting import WORDS_FD, Setting
 from nodeagent.runners.watch import Watch
+from nodeagent.throughput import contract as throughput
+from nodeagent.throughput.keeper import Throughput
 from nodeagent.tombs import Tombs
 
 log = logging.getLogger(__name__)
@@ -83,6 +86,7 @@ class ProcessRunner:
         self._watches: dict[str, Watch] = {}
         self._pulls: dict[str, asyncio.Task[None]] = {}
         self.giveway = GiveWay(self.records, self._home)
+        self.throughput = Throughput(self.records, self._home, state_dir, work_root)
         self.notebooks = Notebooks(self.records, self._home, library or Library(work_root))
 
     async def adopt(self) -> None:
@@ -263,6 +267,10 @@ class ProcessRunner:
             if record.ended_at is None:
                 self._sweep(record, shims_too=True)
 
+    def _told(self, record: Record, order: Order) -> Order:
+        """The order with where the job leaves words about its speed."""
+        return dataclasses.replace(order, told=order.told | self.throughput.variables(record))
+
     def _home(self, record: Record) -> Path:
         return self._work_root / record.folder.name
 
@@ -296,6 +304,7 @@ class ProcessRunner:
                 card_mib=sum(one.memory_mib for one in slices),
                 signal=choice.signal,
                 hook=choice.hook,
+                scrape=throughput.choice_of(work.env),
                 origin=order.origin if order is not None else None,
             )
         )
@@ -331,7 +340,7 @@ class ProcessRunner:
         staged = self._work_root / f".{record.folder.name}.{secrets.token_hex(4)}"
         shelf, private = self._setting.shelf(record), self._setting.lays(record)
         staging.prepare(staged, order.work, account, shelf, private=private)
-        spec = marshal.dumps(self._setting.spec(record, order, account, staged))
+        spec = marshal.dumps(self._setting.spec(record, self._told(record, order), account, staged))
         order_read, order_write = os.pipe()
         words_read, words_write = os.pipe()
         try:
