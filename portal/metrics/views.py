@@ -7,9 +7,11 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from portal.access.watching import may_watch
 from portal.metrics.collector import Rounds
+from portal.metrics.pool import Pool
 
 REGISTRY = CollectorRegistry(auto_describe=False)
 REGISTRY.register(Rounds())
+REGISTRY.register(Pool())
 
 
 @require_safe
