@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +52,28 @@ def write_pairs(path: Path, pairs: dict[str, object], *, sync: bool = True) -> N
     """The same form as the shim's: lines of `key=value` and a closing `end`."""
     lines = [f"{k}={'' if v is None else ' '.join(str(v).split())}" for k, v in pairs.items()]
     write_whole(path, ("\n".join([*lines, "end"]) + "\n").encode("utf-8", "replace"), sync=sync)
+
+
+def read_of_job(home: Path, steps: tuple[str, ...], *, most: int) -> bytes:
+    """The first `most` bytes of a plain file in a folder that a job owns.
+
+    No link is followed at any step, so that a job cannot show us what it may not see itself; a pipe
+    does not make us wait.
+
+    Raises:
+        OSError: it is not there, or a step of the way is a link or no folder.
+        ValueError: it is no plain file.
+    """
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    handle = os.open(home, flags | os.O_DIRECTORY)
+    try:
+        for number, step in enumerate(steps, 1):
+            folder = 0 if number == len(steps) else os.O_DIRECTORY
+            following = os.open(step, flags | folder, dir_fd=handle)
+            os.close(handle)
+            handle = following
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ValueError(f"{steps[-1]} is no plain file")
+        return os.read(handle, most)
+    finally:
+        os.close(handle)

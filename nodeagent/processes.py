@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,10 +74,18 @@ def below(root: int, seen: dict[int, Process]) -> list[Process]:
     return found
 
 
-def labelled(name: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Live processes whose environment holds the label, each with its whole environment."""
+def labelled(
+    name: str, accounts: Collection[int] | None = None
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Live processes whose environment holds the label, each with its whole environment.
+
+    With `accounts` only those that they started: reading another's memory, its owner could make
+    hang for ever.
+    """
     wanted = name.encode() + b"="
     for pid in pids():
+        if accounts is not None and real_uid(pid) not in accounts:
+            continue
         with contextlib.suppress(OSError):
             body = Path(f"/proc/{pid}/environ").read_bytes()
             if wanted in body:
@@ -92,6 +100,13 @@ def real_uid(pid: int) -> int | None:
         line = next(line for line in text.splitlines() if line.startswith("Uid:"))
         return int(line.split()[1])
     return None
+
+
+def groups(pid: int) -> str:
+    """The control groups of a process, a line each; empty when it is gone."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8", errors="replace")
+    return ""
 
 
 def command_line(pid: int) -> list[str]:

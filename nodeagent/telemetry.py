@@ -14,6 +14,7 @@ from nodeagent.limits import Use
 from nodeagent.protocol.samples import Reading, SampleBatch
 from nodeagent.protocol.vocabulary import Fidelity
 from nodeagent.records import Record
+from nodeagent.runners import inside
 
 READ_EVERY_S = 2.0
 ROW_S = 10.0
@@ -171,15 +172,24 @@ class Telemetry:
         self._backlog.save()
 
     def usage(self, records: Iterable[Record]) -> dict[str, Usage]:
-        """What the process tree of each running attempt uses of the host."""
+        """What the process tree of each running attempt uses of the host; of one in a container
+        what runs inside, wherever the engine hung it.
+        """
         running = [r for r in records if r.ended_at is None and r.shim_pid]
         if not running:
             self._cpu.clear()
             return {}
         seen = processes.snapshot()
+        boxes = {
+            r.attempt: inside.number_in(r.folder / inside.FILE) for r in running if r.container
+        }
+        within = inside.members(seen, frozenset(filter(None, boxes.values())))
         found: dict[str, Usage] = {}
         for record in running:
             tree = processes.below(record.shim_pid, seen)
+            known = {process.pid for process in tree}
+            more = within.get(boxes.get(record.attempt, ""), set()) - known
+            tree += [seen[pid] for pid in sorted(more)]
             cpu = self._cores(record.attempt, sum(p.cpu_ticks for p in tree))
             ram = sum(p.rss_bytes for p in tree) / MIB
             record.peak_memory_mib = max(record.peak_memory_mib or 0, int(ram))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nodeagent import clock, processes, records
 from nodeagent.records import Record
+from nodeagent.runners import inside
 from nodeagent.runners.environment import MEMORY_FILE
 
 SHIM_LABEL = "GPUPOOL_SHIM"
@@ -24,7 +25,7 @@ def labels(record: Record, node: str) -> dict[str, str]:
         "GPUPOOL_SLICES": ",".join(record.slices),
         RANK_LABEL: str(record.rank),
         PORT_LABEL: str(record.port),
-        CONTAINER_LABEL: "1" if record.container else "",
+        CONTAINER_LABEL: str(record.folder / inside.FILE) if record.container else "",
         "GPUPOOL_ACCEPTED": repr(record.accepted),
         "GPUPOOL_REQUEUE": "1" if record.requeue else "",
     }
@@ -33,9 +34,9 @@ def labels(record: Record, node: str) -> dict[str, str]:
 def find(attempts: Path, node: str) -> list[Record]:
     """Every attempt of this node that has a folder or a living shim."""
     found = {folder.name: records.load(folder) for folder in attempts.iterdir() if folder.is_dir()}
-    for pid, environment in processes.labelled(SHIM_LABEL):
-        # A job of another account may write any label: only our own account starts shims.
-        if environment.get(SHIM_LABEL) != node or processes.real_uid(pid) != os.getuid():
+    # A job of another account may write any label: only our own account starts shims.
+    for pid, environment in processes.labelled(SHIM_LABEL, {os.getuid()}):
+        if environment.get(SHIM_LABEL) != node:
             continue
         name = records.folder_name(
             environment.get(ATTEMPT_LABEL, ""), _number(environment, RANK_LABEL)
@@ -57,7 +58,7 @@ def _rebuild(folder: Path, pid: int, environment: dict[str, str]) -> Record:
     record.rank = _number(environment, RANK_LABEL)
     record.port = _number(environment, PORT_LABEL)
     record.requeue = environment.get("GPUPOOL_REQUEUE") == "1"
-    record.container = environment.get(CONTAINER_LABEL) == "1"
+    record.container = bool(environment.get(CONTAINER_LABEL))
     record.boot = clock.boot_id()
     with contextlib.suppress(ValueError):
         record.accepted = float(environment.get("GPUPOOL_ACCEPTED", ""))
@@ -86,7 +87,7 @@ def leftovers(record: Record, node: str, home: Path, shims_too: bool) -> list[in
     shims, and a path below `home` on our jobs.
     """
     left: set[int] = set()
-    for pid, environment in processes.labelled(ATTEMPT_LABEL):
+    for pid, environment in processes.labelled(ATTEMPT_LABEL, _accounts(home)):
         if environment.get(ATTEMPT_LABEL) != record.attempt:
             continue
         shim = environment.get(SHIM_LABEL)
@@ -99,6 +100,14 @@ def leftovers(record: Record, node: str, home: Path, shims_too: bool) -> list[in
     if record.shim_alive():
         left |= {p.pid for p in processes.below(record.shim_pid, seen)}
     return [pid for pid in left if pid in seen and seen[pid].state not in "ZX"]
+
+
+def _accounts(home: Path) -> set[int]:
+    """Who can have started processes of the attempt: the agent, and whose folder it works in."""
+    known = {os.getuid()}
+    with contextlib.suppress(OSError):
+        known.add((home / "files").stat(follow_symlinks=False).st_uid)
+    return known
 
 
 def _still_its_session(record: Record, seen: dict[int, processes.Process]) -> bool:

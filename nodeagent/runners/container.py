@@ -126,11 +126,17 @@ class Containers:
         home: Path,
         shares_ipc: bool,
         laid: Iterable[Laid] = (),
+        number: Path | None = None,
     ) -> list[str]:
-        """The command line that runs this attempt in the foreground."""
+        """The command line that runs this attempt in the foreground.
+
+        Into the file `number` the engine writes the container's own number before it begins.
+        """
         work = order.work
         words = [self.program, "run", "--rm", "--init", "--pull", "never", "--name", name]
         words += ["--label", f"gpupool.attempt={work.attempt}", "--network", "host"]
+        if number is not None:
+            words += ["--cidfile", str(number)]
         words += ["--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
         words += ["--pids-limit", str(PIDS), "--ipc", "host" if shares_ipc else "private"]
         if not shares_ipc:

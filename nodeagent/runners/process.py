@@ -242,13 +242,8 @@ class ProcessRunner:
 
     def _reserved(self, record: Record) -> int | None:
         with contextlib.suppress(OSError, ValueError):
-            said = self._work_root / record.folder.name / "tmp" / "gpu_memory_mib"
-            # The job owns this file: no link is followed, and a pipe must not block us.
-            handle = os.open(said, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                return max(int(os.read(handle, 32)), 0)
-            finally:
-                os.close(handle)
+            home = self._work_root / record.folder.name
+            return max(int(disk.read_of_job(home, ("tmp", "gpu_memory_mib"), most=32)), 0)
         return None
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from nodeagent import rendezvous, secrets_shelf
 from nodeagent.enclosure.enclosure import Asked, Enclosure
 from nodeagent.protocol.vocabulary import Mode
 from nodeagent.records import Record
-from nodeagent.runners import staging
+from nodeagent.runners import inside, staging
 from nodeagent.runners.accounts import Account
 from nodeagent.runners.base import Order
 from nodeagent.runners.container import Containers
@@ -91,7 +91,13 @@ class Setting:
             name = self.container(record)
             return {
                 "argv": self.containers.command(
-                    name, order, account, home, shares, staging.laid(order.work, self.shelf(record))
+                    name,
+                    order,
+                    account,
+                    home,
+                    shares,
+                    staging.laid(order.work, self.shelf(record)),
+                    record.folder / inside.FILE,
                 ),
                 "undo": self.containers.undo(name),
                 "told": self.containers.told(self.containers.shown() | env),

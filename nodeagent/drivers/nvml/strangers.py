@@ -1,29 +1,35 @@
-"""Whose are the processes on a card: the pool's own hang below one of its shims."""
+"""Whose are the processes on a card: below one of the pool's shims, or in one of its containers."""
 
 import contextlib
 import os
+from collections.abc import Container
 from pathlib import Path
 
 from nodeagent import processes
-from nodeagent.runners.adoption import SHIM_LABEL
+from nodeagent.runners import inside
+from nodeagent.runners.adoption import CONTAINER_LABEL, SHIM_LABEL
 
 
 def strangers(pids: list[int]) -> tuple[str, ...]:
-    """Name and number of those that no shim of this account started.
+    """Name and number of those that no shim of this account started, nor an engine for one.
 
     A number that this machine does not show (another process namespace) says nothing of its owner,
     so it is nobody's fault.
     """
     if not pids:
         return ()
-    shims = {
-        pid for pid, _ in processes.labelled(SHIM_LABEL) if processes.real_uid(pid) == os.getuid()
-    }
+    shims = dict(processes.labelled(SHIM_LABEL, {os.getuid()}))
+    files = [env[CONTAINER_LABEL] for env in shims.values() if env.get(CONTAINER_LABEL)]
+    ours = inside.numbers(map(Path, files))
     there = [pid for pid in sorted(pids) if processes.look(pid) is not None]
-    return tuple(f"{_name(pid)} ({pid})" for pid in there if not _below(pid, shims))
+    return tuple(f"{_name(pid)} ({pid})" for pid in there if not _ours(pid, shims, ours))
 
 
-def _below(pid: int, shims: set[int]) -> bool:
+def _ours(pid: int, shims: Container[int], containers: frozenset[str]) -> bool:
+    return _below(pid, shims) or bool(inside.container_of(pid, containers))
+
+
+def _below(pid: int, shims: Container[int]) -> bool:
     while pid > 0:
         if pid in shims:
             return True

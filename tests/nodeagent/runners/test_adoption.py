@@ -169,6 +169,21 @@ async def test_labels_that_another_account_wrote_make_no_attempt(make_runner, fo
         job_of_another.wait()
 
 
+async def test_the_memory_of_other_accounts_is_not_read_for_what_is_left(make_runner, monkeypatch):
+    runner = await make_runner()
+    await runner.start(order(job("at-1", "sleep", "600")))
+    record, home = runner.records["at-1"], runner.own[1] / "at-1"
+    asked = []
+    real = processes.labelled
+    monkeypatch.setattr(processes, "labelled", lambda *given: asked.append(given) or real(*given))
+    account = (home / "files").stat().st_uid
+    assert leftovers(record, runner._label, home, shims_too=True)
+    (home / "files").rename(home / "moved")
+    leftovers(record, runner._label, home, shims_too=True)
+    assert [given[1] for given in asked] == [{os.getuid(), account}, {os.getuid()}]
+    assert not dict(processes.labelled("GPUPOOL_SHIM", {os.getuid() + 1}))
+
+
 def test_the_account_of_a_process_that_is_gone_is_not_known():
     assert processes.real_uid(os.getpid()) == os.getuid()
     assert processes.real_uid(2**22 + 1) is None

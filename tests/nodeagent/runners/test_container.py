@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +11,16 @@ import pytest
 import pytest_asyncio
 from msgspec import structs
 
+from nodeagent import processes
+from nodeagent.drivers.nvml.strangers import strangers
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import ExitReason, Mode, Silence, SliceFound, Vendor, WorkFound
-from nodeagent.runners import container
+from nodeagent.runners import container, inside
 from nodeagent.runners.base import Order, StartFailed
 from nodeagent.runners.container import Containers
 from nodeagent.runners.environment import tools_folder
 from nodeagent.runners.process import ProcessRunner
+from nodeagent.telemetry import Telemetry
 from tests.fakes import engine
 from tests.nodeagent.fake_portal import job
 from tests.nodeagent.runners.test_process import ended, output
@@ -229,3 +233,63 @@ def test_an_engine_counts_only_when_its_service_answers(program):
     assert container.engine(path) == str(program)
     (program.parent / "running").unlink()
     assert container.engine(path) == ""
+
+
+BOX = "ab" * 32
+
+
+@pytest.fixture
+def boxed(monkeypatch):
+    """Processes that an engine hung below its own daemon, each in its container's group."""
+    told = {}
+    real = processes.groups
+    monkeypatch.setattr(processes, "groups", lambda pid: told.get(pid) or real(pid))
+    return told
+
+
+async def test_what_runs_in_its_container_is_measured_as_its_own(runner, boxed):
+    await runner.start(order("sleep", "600"))
+    record = runner.records["at-1"]
+    far = subprocess.Popen(["sleep", "600"])
+    try:
+        telemetry = Telemetry()
+        assert far.pid not in telemetry.usage([record])["at-1"].pids
+        boxed[far.pid] = f"0::/system.slice/docker-{BOX}.scope\n"
+        assert far.pid not in telemetry.usage([record])["at-1"].pids
+        (record.folder / inside.FILE).write_text(BOX)
+        assert far.pid in telemetry.usage([record])["at-1"].pids
+    finally:
+        far.kill()
+        far.wait()
+
+
+async def test_what_runs_in_its_container_is_no_stranger_on_its_card(runner, boxed):
+    await runner.start(order("sleep", "600"))
+    record = runner.records["at-1"]
+    far, other = (subprocess.Popen(["sleep", "600"]) for _ in range(2))
+    boxed[far.pid] = f"5:devices:/docker/{BOX}\n4:cpu:/docker/{BOX}\n"
+    boxed[other.pid] = f"0::/docker/{'cd' * 32}\n"
+    try:
+        assert len(strangers([far.pid, other.pid])) == 2
+        (record.folder / inside.FILE).write_text(BOX)
+        assert strangers([far.pid, other.pid]) == (f"sleep ({other.pid})",)
+    finally:
+        for one in (far, other):
+            one.kill()
+            one.wait()
+
+
+async def test_the_engine_writes_the_number_where_no_job_can(runner, program):
+    await runner.start(order("true"))
+    await ended(runner)
+    words = call(program)["argv"]
+    record = runner.records["at-1"]
+    assert words[words.index("--cidfile") + 1] == str(record.folder / inside.FILE)
+
+
+@pytest.mark.parametrize("said", ["", "x" * 64, BOX[:-1], BOX + "a"])
+def test_a_file_without_a_number_names_no_container(tmp_path, said):
+    (tmp_path / "container").write_text(said)
+    assert inside.number_in(tmp_path / "container") == ""
+    assert inside.number_in(tmp_path / "missing") == ""
+    assert inside.container_of(os.getpid(), frozenset({BOX})) == ""
