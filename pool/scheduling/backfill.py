@@ -97,17 +97,23 @@ def _others_too(board: Board, work: Waiting, times: Times, nodes: Sequence[int])
         return board.snapshot.now_s
     wanted, kinds = spared(board, work) + work.need.parts, board.cards.kind
     found = np.inf
-    for kind in np.unique(kinds[np.isin(board.cards.node, nodes)]).tolist():
+    for kind in sorted(set(kinds[_on(board, nodes)].tolist())):
         mine = times[kinds == kind]
         if len(mine) >= wanted[kind]:
             found = min(found, float(np.partition(mine, wanted[kind] - 1)[wanted[kind] - 1]))
     return found
 
 
+def _on(board: Board, nodes: Sequence[int]) -> Ints:
+    """The rows of the cards of the nodes at these rows."""
+    slots = board.slots()[0][list(nodes)]
+    found: Ints = slots[slots >= 0]
+    return found
+
+
 def _quick_head(board: Board, work: Waiting, at_s: float, nodes: Sequence[int]) -> Head | None:
     """The head on these nodes once their work has ended, if nothing but cards binds it."""
-    here = np.isin(board.cards.node, nodes) & (board.cards.held > 0)
-    pieces = (p for row in np.flatnonzero(here).tolist() for p in board.cards.pieces[row])
+    pieces = (p for row in _on(board, nodes).tolist() for p in board.cards.pieces[row])
     holders = {piece.held_by for piece in pieces if piece.held_by is not None}
     trial = board.copy()
     trial.headroom = None

@@ -22,7 +22,11 @@ def keep_headroom(board: Board) -> None:
     board.headroom = None
     if not snapshot.rules.preemption or not snapshot.rules.headroom_milli:
         return
-    wanting = {run.partition for run in snapshot.running if run.priority_class in URGENT}
+    high, critical = PriorityClass.HIGH, PriorityClass.CRITICAL
+    wanting = set()
+    for run in snapshot.running:
+        if run.priority_class is high or run.priority_class is critical:
+            wanting.add(run.partition)
     for work in snapshot.waiting:
         if work.priority_class in URGENT:
             wanting.update(work.partitions)

@@ -52,16 +52,17 @@ class Givers:
 
 def givers(snapshot: Snapshot) -> Givers | None:
     """The quick look at this snapshot's running work; None where nobody is ever told to leave."""
-    rules = snapshot.rules
-    staying = [run for run in snapshot.running if not run.leaving]
-    if not rules.preemption or not staying:
+    running = snapshot.running if snapshot.rules.preemption else ()
+    classes = {run.priority_class for run in running if not run.leaving}
+    if not classes:
         return None
-    late = snapshot.now_s - rules.overrun_s
-    return Givers(
-        lowest=min(CLASS_RANK[run.priority_class] for run in staying),
-        borrow=any(run.borrowed or run.kind is WorkloadKind.REPLICA for run in staying),
-        overran=any(run.ends_s is not None and run.ends_s < late for run in staying),
-    )
+    late, borrow, overran = snapshot.now_s - snapshot.rules.overrun_s, False, False
+    for run in running:
+        if (run.ends_s is not None and run.ends_s < late) and not run.leaving:
+            overran = True
+        if (run.borrowed or run.kind is WorkloadKind.REPLICA) and not run.leaving:
+            borrow = True
+    return Givers(min(CLASS_RANK[one] for one in classes), borrow, overran)
 
 
 def may_oust(found: Givers | None, work: Waiting) -> bool:

@@ -42,8 +42,12 @@ def cells_of(board: Board, rows: Ints) -> Cells:
     key = board.cards.node[rows] * width + board.cards.kind[rows]
     order = np.argsort(key, kind="stable")
     ordered = key[order]
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    keys, counts = ordered[starts], np.diff(starts, append=len(ordered))
+    edge = np.ones(len(rows), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=edge[1:])
+    starts = np.flatnonzero(edge)
+    keys, counts = ordered[starts], np.full(len(starts), len(rows))
+    counts[:-1] = starts[1:]
+    counts -= starts
     moves = np.add.reduceat(board.cards.whole[rows[order]], starts) if len(keys) else counts
     return Cells(keys // width, keys % width, counts, moves, rows[order], starts)
 
