@@ -8,3 +8,10 @@ class PortalConfig(AppConfig):
 
     name = "portal"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Listen to log-ins."""
+        from portal.access import logins, single_sign_on
+
+        logins.listen()
+        single_sign_on.listen()

@@ -1,12 +1,28 @@
 """Celery's door to the portal's own chores: thin. Each may run twice or beside itself."""
 
+import structlog
 from celery import shared_task
+from django.conf import settings
 
 from pool.wake import Wake
+from portal.access.directory import DirectoryAway, directory_sync
 from portal.notices.deliver import deliver
+
+log = structlog.get_logger(__name__)
 
 
 @shared_task(name=Wake.NOTICES.value)
 def send_notices() -> None:
     """Send the letters that are due; beat comes again in half a minute."""
     deliver()
+
+
+@shared_task(name="portal.directory_sync")
+def directory_read() -> None:
+    """Make roles what the directory says; beat comes every night. Without LDAP_URL nothing."""
+    if not settings.LDAP_URL:
+        return
+    try:
+        directory_sync()
+    except DirectoryAway as away:
+        log.warning("directory.away", reason=str(away))

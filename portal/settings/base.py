@@ -10,6 +10,7 @@ from portal.settings.celery import *  # noqa: F403
 from portal.settings.channels import *  # noqa: F403
 from portal.settings.database import CACHES as CACHES
 from portal.settings.database import databases
+from portal.settings.identity import *  # noqa: F403
 from portal.settings.logging import *  # noqa: F403
 from portal.settings.security import *  # noqa: F403
 
@@ -38,6 +39,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "rest_framework",
     "django_filters",
     "drf_spectacular",
@@ -64,8 +66,8 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "portal.access.second_factor.SecondFactorWanted",
 ]
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 TEMPLATES: list[dict[str, Any]] = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -89,21 +91,14 @@ STORAGES: dict[str, Any] = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
-LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "/"
-ACCOUNT_LOGIN_METHODS = {"username"}
-ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = "none"
-ACCOUNT_ADAPTER = "portal.access.adapter.AccountAdapter"
-ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key", "login": "30/m/ip"}
-ACCOUNT_LOGOUT_ON_GET = False
-
 # Periods and limits of the pool, in seconds unless the name says otherwise.
 FENCE_SECONDS = env.number("GPUPOOL_FENCE_SECONDS", 300)
 NODE_SILENT_SECONDS = env.number("GPUPOOL_NODE_SILENT_SECONDS", 30)
 PUBLIC_URL = env.text("PUBLIC_URL")
 ANNOUNCEMENT = env.text("GPUPOOL_ANNOUNCEMENT")
 GATEWAY_ORIGIN = env.text("GATEWAY_ORIGIN")
+# Where agents dial this very gateway process; each of several has an address of its own.
+GATEWAY_SELF = env.text("GATEWAY_SELF") or GATEWAY_ORIGIN.replace("http", "ws", 1)
 # Hosts with private addresses to which notices may be sent all the same.
 HOOK_HOSTS = env.names("GPUPOOL_HOOK_HOSTS")
 HEALTH_TOKEN = env.text("HEALTH_TOKEN")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from celery.schedules import crontab
+
 from portal.settings import env
 
 CELERY_BROKER_URL = env.redis().for_celery
@@ -39,6 +41,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "quota-books": {"task": "pool.quota_books", "schedule": 60.0, "options": {"expires": 120}},
     "idle": {"task": "pool.idle", "schedule": 5.0, "options": {"expires": 10}},
     "impossible": {"task": "pool.impossible", "schedule": 30.0, "options": {"expires": 60}},
+    "directory": {
+        "task": "portal.directory_sync",
+        "schedule": crontab(hour=2, minute=30),
+        "options": {"expires": 3600},
+    },
     "departures": {"task": "pool.departures", "schedule": 10.0, "options": {"expires": 30}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},
     "notices": {"task": "portal.send_notices", "schedule": 30.0, "options": {"expires": 60}},

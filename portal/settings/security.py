@@ -4,6 +4,8 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
+from portal.settings.identity import SSO_ORIGINS
+
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
@@ -34,6 +36,6 @@ CONTENT_SECURITY_POLICY: dict[str, Any] = {
         "connect-src": [SELF],
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
-        "form-action": [SELF],
+        "form-action": [SELF, *SSO_ORIGINS],
     }
 }

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from pool.errors import PoolError
 from pool.events import Actor
+from pool.lifecycle.roles import Role
 from pool.models import Invitation
 from pool.models.users import User
 from pool.selectors.people.invited import invitation_list
@@ -80,7 +81,7 @@ def answer(request: HttpRequest, secret: str) -> HttpResponse:
     form = JoinForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and _joined(request, form, secret):
         return go(request, place_url(row.project or row.organization))
-    context = {"invitation": row, "form": form, "role": ROLES[row.role], "secret": secret}  # type: ignore[index]
+    context = {**offered(row, secret), "form": form}
     status = 422 if request.method == "POST" else 200
     return _shown(request, "pages/people/invitation.html", context, status)
 
@@ -108,8 +109,7 @@ def _accepted(request: HttpRequest, row: Invitation, secret: str, user: User) ->
             return go(request, "/")
         messages.success(request, __("You are in."))
         return go(request, place_url(row.project or row.organization))
-    context = {"invitation": row, "role": ROLES[row.role], "secret": secret}  # type: ignore[index]
-    return _shown(request, "pages/people/invitation.html", context, 200)
+    return _shown(request, "pages/people/invitation.html", offered(row, secret), 200)
 
 
 def _joined(request: HttpRequest, form: JoinForm, secret: str) -> bool:
@@ -121,6 +121,13 @@ def _joined(request: HttpRequest, form: JoinForm, secret: str) -> bool:
         return False
     login(request, user, backend=BACKEND)
     return True
+
+
+def offered(row: Invitation, secret: str) -> dict[str, object]:
+    """What is offered, and where it leads."""
+    words = ROLES[Role(row.role)]
+    place = row.project or row.organization
+    return {"invitation": row, "role": words, "secret": secret, "place": place}
 
 
 def _shown(request: HttpRequest, name: str, context: dict[str, object], code: int) -> HttpResponse:

@@ -89,7 +89,7 @@ def leave(request: HtmxRequest, uid: str) -> HttpResponse:
             heir = heir_named(request.standing, named) if named else None
             person_leave(user=person, heir=heir, seconds=seconds, actor=Actor.of(request.user))
             messages.success(request, __("Login, tokens and roles have ended."))
-            return go(request, reverse("person", args=[person.uid]))
+            return go(request, reverse("users"))
         except PoolError as refused:
             take_refusal(form, refused)
     here = user_list(standing=request.standing).filter(is_active=True, service_account=False)

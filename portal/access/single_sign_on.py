@@ -1,0 +1,122 @@
+"""Single sign-on: whom a provider's word logs in as, and the roles that its groups bring."""
+
+from typing import Any
+
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.signals import social_account_added, social_account_updated
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest
+from django.shortcuts import redirect
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from pool.events import SYSTEM, Actor, record
+from pool.lifecycle.events import EventKind
+from pool.models.users import User
+from pool.services.people.groups import person_groups_read
+from pool.services.users import user_create
+
+SOURCE = "oidc"
+
+
+class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """A known person comes in by an address that the provider has verified; others only if the
+    site lets the provider make accounts."""
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Whether the provider's word alone makes an account."""
+        return bool(settings.OIDC_CREATES)
+
+    def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Never a form: name and address are the provider's."""
+        return True
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Before anybody is logged in: find the person, read the groups."""
+        if not sociallogin.is_existing:
+            known = self._known(sociallogin)
+            if known is not None:
+                sociallogin.connect(request, known)
+                record(EventKind.USER_CHANGED, known, actor=SYSTEM, changed=["single sign-on"])
+        if sociallogin.is_existing:
+            groups_of(sociallogin.user, sociallogin.account.extra_data)
+        elif not settings.OIDC_CREATES:
+            messages.error(request, _("Nobody here has this account. Ask for an invitation."))
+            raise ImmediateHttpResponse(redirect("account_login"))
+
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
+        """A new person, made as everybody is: with an event and no password."""
+        told = sociallogin.account.extra_data
+        row = user_create(
+            username=free_name(said(told, "preferred_username") or said(told, "sub")),
+            display_name=said(told, "name")[:120],
+            email=said(told, "email") if verified(told) else "",
+            actor=Actor("system", SOURCE, SOURCE),
+        )
+        sociallogin.user = row
+        sociallogin.save(request)
+        groups_of(row, told)
+        return row
+
+    def _known(self, sociallogin: SocialLogin) -> User | None:
+        """The one living person with an address that the provider says it has verified."""
+        told = sociallogin.account.extra_data
+        address = said(told, "email")
+        if not address or not verified(told):
+            return None
+        found = list(User.objects.filter(email__iexact=address, service_account=False)[:2])
+        return found[0] if len(found) == 1 and found[0].is_active else None
+
+
+def claims(told: dict[str, Any]) -> dict[str, Any]:
+    """What the provider says of the person, wherever it says it."""
+    found = {**(told.get("id_token") or {}), **(told.get("userinfo") or {})}
+    return found or told
+
+
+def said(told: dict[str, Any], name: str) -> str:
+    """One claim as text."""
+    value = claims(told).get(name)
+    return value if isinstance(value, str) else ""
+
+
+def verified(told: dict[str, Any]) -> bool:
+    """Whether the provider vouches for the address."""
+    return claims(told).get("email_verified") in (True, "true")
+
+
+def groups_of(user: User, told: dict[str, Any]) -> None:
+    """Make the roles that single sign-on brings what the groups claim says now.
+
+    A provider that says nothing of groups brings and takes no role.
+    """
+    named = claims(told).get(settings.OIDC_GROUPS_CLAIM)
+    if isinstance(named, list):
+        names = [one for one in named if isinstance(one, str)]
+        person_groups_read(
+            user=user, source=SOURCE, groups=names, actor=Actor("system", SOURCE, SOURCE)
+        )
+
+
+def free_name(wanted: str) -> str:
+    """A user name like the wanted one that nobody has."""
+    plain = "".join(c for c in wanted if c.isalnum() or c in "@.+-_")[:140] or slugify(wanted)
+    name, number = plain or "person", 1
+    while User.objects.filter(username__iexact=name).exists():
+        number += 1
+        name = f"{plain or 'person'}-{number}"
+    return name
+
+
+def _again(sender: Any, sociallogin: SocialLogin, **_more: Any) -> None:
+    """A later log-in: the groups of today."""
+    groups_of(sociallogin.user, sociallogin.account.extra_data)
+
+
+def listen() -> None:
+    """Read groups at each log-in of an account that is linked already."""
+    social_account_updated.connect(_again, dispatch_uid="sso.updated")
+    social_account_added.connect(_again, dispatch_uid="sso.added")

@@ -1,0 +1,114 @@
+"""Somebody leaves: what ends now, what ends later, and who has the rest."""
+
+from datetime import timedelta
+
+import pytest
+
+from pool import clock
+from pool.errors import Invalid
+from pool.events import SYSTEM
+from pool.models import Event, Membership, User
+from pool.selectors.people.living import person_living
+from pool.services.people import leavers
+from pool.services.people.leavers import leavers_due, user_leave
+from pool.services.users import user_enable
+from tests import rows
+from tests.portal.world import World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.handmade_books]
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def test_waiting_work_is_cancelled_running_work_winds_down_and_the_heir_gets_the_rest(
+    world, monkeypatch
+):
+    own, person = world.own, world.own.owner
+    running = own.work(state="running", name="long")
+    rest = own.work(kind="notebook", state="stopped", name="paper")
+    heir = rows.member(own.project, username="heir")
+    seen = person_living(user=person)
+    assert (seen.workloads, seen.holding, seen.notebooks, seen.schedules) == (1, 1, 1, 1)
+
+    user_leave(user=person, actor=SYSTEM, heir=heir, seconds=3600)
+    for row in (person, own.workload, running, rest, own.request, own.schedule):
+        row.refresh_from_db()
+    assert (person.is_active, person.heir) == (False, heir)
+    assert not Membership.objects.filter(user=person).exists()
+    assert (own.workload.state, running.state) == ("cancelled", "running")
+    assert (rest.owner, own.request.requester, own.schedule.owner) == (heir, heir, heir)
+    assert own.request.state == "submitted"
+    own.lease.request.refresh_from_db()
+    assert own.lease.request.requester == heir
+    assert running.owner == person
+
+    assert leavers_due() == 0
+    later = clock.now() + timedelta(seconds=3601)
+    monkeypatch.setattr(leavers, "now", lambda: later)
+    assert leavers_due() == 0
+    running.refresh_from_db()
+    assert running.state == "stopping"
+    type(running).objects.filter(pk=running.pk).update(state="cancelled")
+    assert leavers_due() == 1
+    person.refresh_from_db()
+    assert person.winds_down_at is None
+    assert leavers_due() == 0
+
+
+def test_without_an_heir_requests_are_withdrawn_and_schedules_pause(world):
+    own = world.own
+    user_leave(user=own.owner, actor=SYSTEM)
+    own.request.refresh_from_db()
+    own.schedule.refresh_from_db()
+    assert (own.request.state, own.schedule.state) == ("withdrawn", "paused")
+    own.lease.refresh_from_db()
+    assert own.lease.state == "active"
+
+
+def test_no_time_stops_running_work_at_once(world):
+    running = world.own.work(state="running")
+    user_leave(user=world.own.owner, actor=SYSTEM, seconds=0)
+    running.refresh_from_db()
+    assert running.state == "stopping"
+
+
+def test_an_approver_who_inherits_never_becomes_the_requester_of_what_they_approved(world):
+    own = world.own
+    lead = own.people["lead"].user
+    user_leave(user=own.owner, actor=SYSTEM, heir=lead)
+    own.lease.request.refresh_from_db()
+    assert own.lease.request.requester == own.owner
+
+
+def test_an_heir_must_be_somebody_else_who_works_there(world):
+    own = world.own
+    gone = rows.member(own.project, is_active=False)
+    robot = own.account
+    for heir in (own.owner, gone, robot, world.other.owner, own.people["viewer"].user):
+        with pytest.raises(Invalid):
+            user_leave(user=own.owner, actor=SYSTEM, heir=heir)
+    own.owner.refresh_from_db()
+    assert own.owner.is_active
+    for seconds in (-1, 604_801, True):
+        with pytest.raises(Invalid):
+            user_leave(user=own.owner, actor=SYSTEM, seconds=seconds)
+
+
+def test_the_last_platform_admin_stays_and_leaving_twice_is_leaving_once(world):
+    with pytest.raises(Invalid):
+        user_leave(user=world.admin.user, actor=SYSTEM)
+    for _ in range(2):
+        user_leave(user=world.own.owner, actor=SYSTEM)
+    assert Event.objects.filter(kind="user.left").count() == 1
+
+
+def test_who_is_taken_back_has_no_role_and_no_heir(world):
+    person = world.own.owner
+    user_leave(user=person, actor=SYSTEM)
+    user_enable(user=person, actor=SYSTEM)
+    back = User.objects.get(pk=person.pk)
+    assert (back.is_active, back.left_at, back.winds_down_at) == (True, None, None)
+    assert not back.memberships.exists()

@@ -1,0 +1,1 @@
+"""A site of its own that signs people on: allauth's OpenID provider on a port of this machine."""

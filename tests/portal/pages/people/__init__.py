@@ -1,0 +1,1 @@
+"""Tests of arrays, of what work waits for, and of schedules."""
