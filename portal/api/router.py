@@ -2,6 +2,10 @@
 
 from rest_framework.routers import SimpleRouter
 
+from portal.api.v1.advice.advisor import AdviceDoor
+from portal.api.v1.advice.deputies import DelegationDoor
+from portal.api.v1.advice.notices import NoticeDoor
+from portal.api.v1.advice.policies import ApprovalPolicyDoor
 from portal.api.v1.alerts import AlertDoor
 from portal.api.v1.calendar.policies import PolicyDoor
 from portal.api.v1.calendar.reservations import ReservationDoor
@@ -41,8 +45,11 @@ from portal.api.v1.workloads import WorkloadDoor
 router = SimpleRouter()
 router.trailing_slash = "/?"
 for noun, door in (
+    ("advice", AdviceDoor),
     ("alerts", AlertDoor),
+    ("approval-policies", ApprovalPolicyDoor),
     ("cards", CardDoor),
+    ("delegations", DelegationDoor),
     ("environments", EnvironmentDoor),
     ("events", EventDoor),
     ("group-roles", GroupRoleDoor),
@@ -51,6 +58,7 @@ for noun, door in (
     ("leases", LeaseDoor),
     ("memberships", MembershipDoor),
     ("nodes", NodeDoor),
+    ("notices", NoticeDoor),
     ("organizations", OrganizationDoor),
     ("partitions", PartitionDoor),
     ("placements", PlacementDoor),

@@ -17,6 +17,7 @@ from pool.models import (
     Attempt,
     Card,
     Cutback,
+    Delegation,
     Environment,
     GroupRole,
     Hold,
@@ -120,6 +121,11 @@ class Tenant:
         self.lease = self.leased()
         self.reservation = Reservation.objects.create(
             request=self.request, project=self.project, span=(now() + HOUR, now() + 2 * HOUR)
+        )
+        self.delegation = Delegation.objects.create(
+            person=self.people["lead"].user,
+            deputy=self.people["org_admin"].user,
+            span=(now() + 900 * HOUR, now() + 901 * HOUR),
         )
         self.schedule = Schedule.objects.create(
             project=self.project,

@@ -8,17 +8,18 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from pool.clock import now
 from pool.lifecycle.leases import LeaseKind, LeaseState
 from pool.models import Lease
 from pool.selectors.leases import lease_list
 from pool.selectors.requests import request_list
-from pool.services.extensions import lease_extension_ask
-from pool.services.leases import lease_give_back
+from pool.services.extensions import lease_extension_ask, lease_resize_ask
+from pool.services.leases import lease_give_back, lease_recall
 from portal.access.guards import guard
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
 from portal.api.door import UID, Listed
-from portal.api.fields import Filters, Given, Nothing
+from portal.api.fields import Filters, FreeJSON, Given, Nothing
 from portal.api.v1.requests import MOST_SECONDS, RequestOut
 
 
@@ -48,6 +49,8 @@ class LeaseOut(serializers.ModelSerializer[Lease]):
             "ends_at",
             "state",
             "state_since",
+            "recalled_at",
+            "recall_reason",
         ]
 
 
@@ -56,6 +59,21 @@ class ExtendIn(Given):
 
     seconds = serializers.IntegerField(min_value=60, max_value=MOST_SECONDS)
     purpose = serializers.CharField(max_length=4000, default="", allow_blank=True)
+
+
+class ResizeIn(Given):
+    """Another number of copies, another need, or both; what is left out stays."""
+
+    copies = serializers.IntegerField(min_value=1, max_value=1000, required=False)
+    need = FreeJSON(default=dict)
+    purpose = serializers.CharField(max_length=4000, default="", allow_blank=True)
+
+
+class RecallIn(Given):
+    """The new end, and why: whoever asked for the lease is told."""
+
+    ends_at = serializers.DateTimeField()
+    reason = serializers.CharField(max_length=200)
 
 
 class LeaseFilters(Filters):
@@ -73,8 +91,13 @@ class LeaseDoor(Listed):
     serializer_class = LeaseOut
     filters = LeaseFilters
     queryset = Lease.objects.none()
-    takes = {"give_back": Nothing, "extend": ExtendIn}
-    gives = {"extend": (201, RequestOut)}
+    takes = {
+        "give_back": Nothing,
+        "extend": ExtendIn,
+        "resize": ResizeIn,
+        "recall": RecallIn,
+    }
+    gives = {"extend": (201, RequestOut), "resize": (201, RequestOut)}
 
     @action(detail=True, methods=["post"], url_path="give-back")
     def give_back(self, request: Request, uid: str) -> Response:
@@ -88,7 +111,7 @@ class LeaseDoor(Listed):
 
     @action(detail=True, methods=["post"])
     def extend(self, request: Request, uid: str) -> Response:
-        """Ask for more time: a request of its own that begins where the lease ends."""
+        """Ask for more time: a request; its yes makes the lease longer, until then it stays."""
         lease = self.one()
         guard(self.standing, Verb.REQUEST_MAKE, lease.project)
         given = self.taken()
@@ -104,6 +127,33 @@ class LeaseDoor(Listed):
             lease=lease, user=self.user, actor=self.actor, weights=weights, **given
         )
         return self.said(request_list(standing=self.standing).get(pk=asked.pk))
+
+    @action(detail=True, methods=["post"])
+    def resize(self, request: Request, uid: str) -> Response:
+        """Ask for another size until the same end; its yes puts a new lease in its place."""
+        lease = self.one()
+        guard(self.standing, Verb.REQUEST_MAKE, lease.project)
+        given = self.taken()
+        weights = weights_for(
+            project=lease.project,
+            version=lease.template_version,
+            overrides={**lease.need, **given["need"]},
+            partitions=list(lease.partitions.all()),
+            seconds=max(60, int((lease.valid.upper - now()).total_seconds())),
+            copies=given.get("copies") or lease.copies,
+        )
+        asked = lease_resize_ask(
+            lease=lease, user=self.user, actor=self.actor, weights=weights, **given
+        )
+        return self.said(request_list(standing=self.standing).get(pk=asked.pk))
+
+    @action(detail=True, methods=["post"])
+    def recall(self, request: Request, uid: str) -> Response:
+        """Bring its end forward, with notice and a reason."""
+        lease = self.one()
+        guard(self.standing, Verb.LEASE_RECALL, lease.project)
+        lease_recall(lease=lease, actor=self.actor, **self.taken())
+        return self.said(self.one())
 
     def rows(self) -> QuerySet[Lease]:
         """The caller's own."""

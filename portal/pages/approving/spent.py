@@ -22,4 +22,6 @@ def spent_of(*, project: Project, standing: Standing) -> Spent | None:
         return None
     only = Standing(projects={Role.VIEWER: frozenset({project.pk})})
     found = next((one for one in months(standing=only)), None)
-    return Spent(found.cost.amount_micro, found.cost.currency) if found else None
+    if found is None or found.cost.amount_micro is None:
+        return None
+    return Spent(found.cost.amount_micro, found.cost.currency)

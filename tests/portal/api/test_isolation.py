@@ -3,6 +3,8 @@
 An endpoint that is not in the tables below fails here, so that none can be forgotten.
 """
 
+from datetime import timedelta
+
 import pytest
 from django.db import transaction
 from django.test import Client
@@ -24,6 +26,7 @@ SEES: dict[str, frozenset[str]] = {
     "alerts": WORK,
     "cards": ALL,
     "environments": INSIDE,
+    "delegations": frozenset({"lead", "org_admin"}),
     "events": LEAD,
     "group-roles": ADMIN,
     "invitations": LEAD,
@@ -77,7 +80,14 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("environments", "destroy"): ORGANIZATION,
     ("environments", "partial_update"): ORGANIZATION,
     ("join-tokens", "create"): ADMIN,
+    ("advice", "create"): RUN,
+    ("approval-policies", "create"): ORGANIZATION,
+    ("delegations", "create"): LEAD,
+    ("delegations", "destroy"): frozenset({"lead", "org_admin"}),
     ("leases", "extend"): RUN,
+    ("leases", "recall"): ORGANIZATION,
+    ("leases", "resize"): RUN,
+    ("notices", "read"): ALL,
     ("leases", "give_back"): LEAD | {"member"},
     ("memberships", "create"): LEAD,
     ("memberships", "destroy"): LEAD,
@@ -168,6 +178,9 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("templates", "activate"): ADMIN,
     ("templates", "create"): ORGANIZATION,
     ("templates", "deactivate"): ADMIN,
+    ("templates", "fit"): ALL,
+    ("templates", "partial_update"): ADMIN,
+    ("templates", "review"): ADMIN,
     ("templates", "versions"): ADMIN,
     ("tokens", "create"): ALL,
     ("tokens", "destroy"): frozenset({"member"}),
@@ -212,7 +225,19 @@ WINDOW = {
 LINE = {"project": "vision", "partition": "a100", "unit": "cards_micro", "limit": 1}
 BODIES = {
     ("nodes", "confirm_dead"): {"reason": "burnt"},
+    ("advice", "create"): {"project": "vision", "task": "finetuning"},
+    ("approval-policies", "create"): {
+        "organization": "vision-org",
+        "steps": [{"role": "lead"}],
+        "reason": "as agreed",
+    },
+    ("delegations", "create"): {
+        "deputy": "vision-member",
+        "starts_at": "2099-02-01T00:00:00Z",
+        "ends_at": "2099-02-02T00:00:00Z",
+    },
     ("leases", "extend"): {"seconds": 3600},
+    ("leases", "resize"): {"copies": 2},
     ("memberships", "create"): {"user": "vision-viewer", "role": "member", "project": "vision"},
     ("group-roles", "create"): {
         "directory": "ldap",
@@ -275,6 +300,8 @@ BODIES = {
     ("service-accounts", "create"): {"project": "vision", "username": "ci"},
     ("service-accounts", "issue"): {"name": "runner"},
     ("service-accounts", "revoke"): {"token": "tk-none"},
+    ("templates", "fit"): {"need": {"whole": True}},
+    ("templates", "partial_update"): {"max_seconds": 86_400},
     ("templates", "create"): {
         "organization": "vision-org",
         "slug": "new",
@@ -302,7 +329,9 @@ BODIES = {
 BARRED = frozenset({"group-roles", "join-tokens", "policies", "quota-drifts"})
 """Nouns of platform admins: others are told that they may not."""
 
-UNADDRESSED = frozenset({"whoami", "samples", "queue", "quota-drifts"})
+UNADDRESSED = frozenset(
+    {"approval-policies", "notices", "whoami", "samples", "queue", "quota-drifts"}
+)
 """Nouns without rows of their own address; they are tried below by name."""
 
 
@@ -329,6 +358,7 @@ def address_of(world, tenant, noun):
     named = {
         "alerts": tenant.alert,
         "cards": tenant.hold.card,
+        "delegations": tenant.delegation,
         "environments": tenant.environment,
         "group-roles": world.group_role,
         "invitations": tenant.invitation,
@@ -365,6 +395,9 @@ def address_of(world, tenant, noun):
 
 def body_of(world, noun, action):
     """A body with which the action may go through, as far as rights are concerned."""
+    if (noun, action) == ("leases", "recall"):
+        soon = world.own.lease.valid[1] - timedelta(minutes=30)
+        return {"ends_at": soon.isoformat(), "reason": "cards are needed"}
     if (noun, action) == ("workloads", "create"):
         return world.job()
     if (noun, action) == ("schedules", "create"):

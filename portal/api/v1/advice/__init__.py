@@ -1,0 +1,1 @@
+"""REST of the advisor, of notices, of deputies and of written policies."""
