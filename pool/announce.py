@@ -35,6 +35,11 @@ def wake_node(uid: str) -> None:
     transaction.on_commit(lambda: _send(NODES, {"type": "wake", "node": uid}), robust=True)
 
 
+def node_told(uid: str, word: str) -> None:
+    """Say a word to the agent of one node at once, through whichever process holds its socket."""
+    _send(NODES, {"type": "wake", "node": uid, "word": word})
+
+
 def announce_log(workload_uid: str, attempt: int, size: int, rank: int = 0) -> None:
     """Tell the web processes, after commit, that a rank's log has grown to `size` bytes."""
     message: dict[str, Any] = {"type": "log", "workload": workload_uid, "attempt": attempt}

@@ -100,7 +100,8 @@ class GatewayPass(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                name="gateway_pass_of_a_login", condition=~Q(session_key="") | Q(token__isnull=False)
+                name="gateway_pass_of_a_login",
+                condition=~Q(session_key="") | Q(token__isnull=False),
             ),
         ]
         indexes = [models.Index(fields=["until"], name="gateway_pass_by_end")]

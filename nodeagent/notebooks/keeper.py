@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+TELL_S = 1.0
+"""Progress is told at most so often."""
+
 QUICK_S = 0.5
 """How often a notebook that starts is asked whether it answers."""
 
@@ -68,17 +71,19 @@ class Notebooks:
             Unavailable: no notebook can run here.
         """
 
+        told_at = [0.0]
+
         def say(words: str) -> None:
-            fresh = record.notebook is None or record.notebook.words != words
             record.notebook = NotebookSeen(stage=Stage.ENVIRONMENT, words=words)
-            if fresh:
+            if clock.boottime() - told_at[0] >= TELL_S:
+                told_at[0] = clock.boottime()
                 changed()
 
         say("")
         folder = await self._library.environment.ready(say)
         files = await asyncio.to_thread(launch.kept_files, self._library.homes, order.work)
         record.notebook = NotebookSeen(stage=Stage.STARTING)
-        work = launch.command(order.work, folder, files)
+        work = launch.command(order.work, folder, files, self._home(record))
         return dataclasses.replace(order, work=work)
 
     def hear_wish(self, wish: Desired) -> None:

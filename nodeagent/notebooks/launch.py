@@ -17,7 +17,6 @@ FLAGS = (
     "--ServerApp.sock_mode=0600",
     "--ServerApp.allow_remote_access=True",
     "--ServerApp.quit_button=False",
-    "--ServerApp.preferred_dir=",
     "--LabApp.expose_app_in_browser=True",
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -27,11 +26,11 @@ FLAGS = (
 the node is asked for anything."""
 
 
-def command(work: WantedWork, environment: Path, files: Path) -> WantedWork:
+def command(work: WantedWork, environment: Path, files: Path, home: Path) -> WantedWork:
     """The same work with what is executed: JupyterLab at a socket in the attempt's own folder.
 
     The socket is named from the working folder, since names of sockets are short. `HOME` is where
-    the person's files are kept between runs.
+    the person's files are kept between runs, `home` the attempt's own folder.
     """
     words = [str(environment / "bin/python"), "-m", "jupyterlab", *FLAGS]
     words += [f"--ServerApp.sock=../{SOCKET}", f"--ServerApp.root_dir={files}"]
@@ -41,7 +40,7 @@ def command(work: WantedWork, environment: Path, files: Path) -> WantedWork:
         "PATH": f"{environment / 'bin'}:{PLAIN_PATH}",
         "HOME": str(files),
         "SHELL": "/bin/bash",
-        "JUPYTER_RUNTIME_DIR": str(files / ".local/share/jupyter/runtime" / work.attempt),
+        "JUPYTER_RUNTIME_DIR": str(home / "tmp/jupyter"),
         "JUPYTER_PREFER_ENV_PATH": "1",
     }
     return replace(work, command=tuple(words), env=env)

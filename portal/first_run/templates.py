@@ -115,7 +115,8 @@ TEMPLATES: tuple[dict[str, Any], ...] = (
         "need": {"memory_gb": 10, "modes": ["mig", "mps"], "vendors": NVIDIA},
         "priority": "low",
         "idle_seconds": 2 * HOUR,
-        "inactive_reason": NO_RUNNER,
+        "max_seconds": 30 * DAY,
+        "default_seconds": 12 * HOUR,
     },
     {
         "slug": "batch-inference",

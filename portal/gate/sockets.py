@@ -45,15 +45,15 @@ class Bell:
     def _heard(self, message: dict[str, Any]) -> None:
         if message.get("type") == "wake":
             for socket in self._sockets.get(str(message.get("node")), ()):
-                self._ring(socket)
+                self._ring(socket, str(message.get("word", WAKE)))
 
     def _all(self) -> None:
         for sockets in self._sockets.values():
             for socket in sockets:
                 self._ring(socket)
 
-    def _ring(self, socket: "WakeSocket") -> None:
-        task = asyncio.ensure_future(socket.wake())
+    def _ring(self, socket: "WakeSocket", word: str = WAKE) -> None:
+        task = asyncio.ensure_future(socket.wake(word))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
@@ -92,10 +92,10 @@ class WakeSocket(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """What an agent says here means nothing."""
 
-    async def wake(self) -> None:
+    async def wake(self, word: str = WAKE) -> None:
         """Say that there is something new; an agent that is gone will pull when it is back."""
         try:
-            await self.send(text_data=WAKE)
+            await self.send(text_data=word)
         except OSError as gone:
             log.debug("wake.gone", node=self.node, reason=repr(gone))
 

@@ -9,6 +9,8 @@ WIDE: dict[str, frozenset[str]] = {
     "requests": frozenset({"request", "lease"}),
     "approvals": frozenset({"request"}),
     "alerts": frozenset({"alert"}),
+    "notebooks": frozenset({"workload", "notebook"}),
+    "warnings": frozenset({"workload", "notebook"}),
 }
 """Topics about everything of one's projects, and the nouns whose events they show."""
 

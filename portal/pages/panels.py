@@ -16,7 +16,7 @@ from portal.pages.series.arrays import array_context
 QUEUE = "queue"
 """Has no picture: it pokes the list, which asks again for what its reader may see."""
 
-OWN = ("home", "approvals")
+OWN = ("home", "approvals", "notebooks", "warnings")
 """Topics that mean this person's own; `approvals` has no picture, it only pokes a list."""
 
 

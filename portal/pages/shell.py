@@ -99,6 +99,7 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
         work.append(link("schedules", "refresh", _("Schedules")))
         work.append(link("requests", "file-text", _("Requests")))
         work.append(link("reservations", "lock", _("Reservations")))
+        work.append(link("secrets", "key", _("Secrets")))
     if standing.first_role is not None:
         work.append(link("places", "users", _("Projects")))
     if decides_anywhere(standing=standing):
@@ -110,6 +111,8 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
         link("partitions", "stack-2", _("Partitions")),
         link("windows", "calendar-due", _("Maintenance")),
         link("templates", "template", _("Templates")),
+        link("environments", "rocket", _("Environments")),
+        link("storage", "file-text", _("Storage")),
     ]
     money = [
         link("quotas", "gauge", _("Quotas")),

@@ -22,12 +22,14 @@ from portal.pages import (
 )
 from portal.pages.approving import urls as approving
 from portal.pages.calendar import partition_cards, partitions, policies, reservations, windows
+from portal.pages.catalogue import urls as catalogue
 from portal.pages.imports import urls as imports
 from portal.pages.notebooks import urls as notebooks
 from portal.pages.notices import inbox, letters, ways
 from portal.pages.people import invitations, members, persons, places
 from portal.pages.queueing import heads, item, listing, policy, waits
 from portal.pages.quotatree import urls as quotatree
+from portal.pages.scenarios import urls as scenarios
 from portal.pages.series import arrays, schedules
 from portal.pages.telemetry import cards as carded
 from portal.pages.telemetry import usage as used
@@ -120,7 +122,9 @@ urlpatterns = [
     path("rules/seats/", policies.seats, name="seats"),
     path("rules/seats/<str:uid>/remove/", policies.seats_gone, name="seats-gone"),
     path("rules/<str:uid>/revert/", policies.revert, name="policy-revert"),
+    *catalogue.urlpatterns,
     path("templates/", templates.index, name="templates"),
+    *scenarios.urlpatterns,
     path("quotas/", quotas.index, name="quotas"),
     *quotatree.urlpatterns,
     *imports.urlpatterns,

@@ -42,6 +42,12 @@ class Options:
         return f"http://localhost:{self.port + 1}"
 
     @property
+    def gateway_self(self) -> str:
+        """Where local agents dial the gateway."""
+        host = "127.0.0.1" if self.open_to_others else self.host
+        return f"ws://{f'[{host}]' if ':' in host else host}:{self.port + 1}"
+
+    @property
     def work(self) -> Path:
         """Where workloads' files lie.
 

@@ -1,0 +1,1 @@
+"""Changes of notebooks: what nodes and people tell of them, and what is done about idle ones."""

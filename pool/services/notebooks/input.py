@@ -1,0 +1,14 @@
+"""A person did something in a notebook."""
+
+from django.db.models import F
+from django.db.models.functions import Greatest
+
+from pool.clock import now
+from pool.lifecycle.workloads import WorkloadState
+from pool.models.notebooks.notebooks import Notebook
+
+
+def notebook_touched(*, uid: str) -> bool:
+    """Remember when; false when it does not run. Late words never move it back."""
+    rows = Notebook.objects.filter(workload__uid=uid, workload__state=WorkloadState.RUNNING)
+    return bool(rows.update(last_input_at=Greatest(F("last_input_at"), now())))

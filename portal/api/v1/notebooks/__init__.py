@@ -1,0 +1,1 @@
+"""Notebooks over REST: asked for, opened, kept, and what they are judged by."""

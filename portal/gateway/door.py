@@ -1,0 +1,133 @@
+"""Who comes to the gateway, and where to: tickets, cookies, notebooks, tunnels."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs
+
+import structlog
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from nodeagent.protocol.notebooks import PREFIX, base_path
+from portal.access.passes import Guest, ticket_spend
+from portal.gateway import banner, headers
+from portal.gateway.answers import said
+from portal.gateway.guests import Guests
+from portal.gateway.proxy import Away, carry_http, carry_socket
+from portal.gateway.tunnels import PATH, Receive, Send, Tunnels
+from portal.gateway.upstream import Upstreams
+
+log = structlog.get_logger(__name__)
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+REFUSED, NOT_NOW = 4403, 4503
+
+_spend = database_sync_to_async(ticket_spend)
+
+
+class Gateway:
+    """One process. It keeps nothing that another could not find out again."""
+
+    def __init__(self) -> None:
+        self.tunnels = Tunnels()
+        self.upstreams = Upstreams(self.tunnels)
+        self.guests = Guests()
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """One call of a browser, or one of an agent."""
+        path = scope.get("path", "")
+        if scope["type"] == "websocket" and path.startswith(PATH):
+            await self.tunnels.meet(path.removeprefix(PATH), receive, send)
+        elif scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+
+    async def _http(self, scope: Any, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path == "/":
+            await said(scope, send, 200, "gateway")
+        elif path.startswith("/enter/") and scope["method"] == "GET":
+            await self._enter(scope, send, path.removeprefix("/enter/"))
+        elif not path.startswith(PREFIX):
+            await said(scope, send, 404, "There is nothing here.")
+        else:
+            await self._notebook(scope, receive, send)
+
+    async def _enter(self, scope: Any, send: Send, uid: str) -> None:
+        """A ticket becomes the cookie of this one notebook, and is gone."""
+        ticket = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [""])[0]
+        cookie = await _spend(plain=ticket, uid=uid) if ticket and uid.isprintable() else None
+        if cookie is None:
+            await self._elsewhere(scope, send, uid)
+            return
+        secure = "; Secure" if scope["scheme"] == "https" else ""
+        kept = f"{headers.COOKIE}={cookie}; Path={base_path(uid)}; HttpOnly; SameSite=Lax{secure}"
+        goes = [
+            (b"location", f"{base_path(uid)}lab".encode("latin-1")),
+            (b"set-cookie", kept.encode("latin-1")),
+        ]
+        await said(scope, send, 303, "", goes)
+
+    async def _notebook(self, scope: Any, receive: Receive, send: Send) -> None:
+        uid, guest = await self._guest(scope)
+        if guest is None or (scope["method"] not in SAFE and not _from_here(scope, must=False)):
+            await self._elsewhere(scope, send, uid)
+            return
+        base = base_path(uid)
+        if scope["path"].startswith(f"{base}.gpupool/"):
+            await banner.answer(scope, receive, send, guest, self.guests)
+            return
+        if scope["method"] not in SAFE:
+            self.guests.touched(guest)
+        try:
+            upstream = await self.upstreams.of(guest) if guest.attempt else None
+            if upstream is None:
+                await self._elsewhere(scope, send, uid)
+                return
+            await carry_http(scope, receive, send, upstream, base)
+        except Away as away:
+            log.info("gateway.away", workload=uid, reason=str(away))
+            await said(scope, send, 502, "The notebook does not answer.")
+
+    async def _socket(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Only pages of this very origin may open one: a browser always says whose it is."""
+        await receive()
+        _, guest = await self._guest(scope)
+        if guest is None or not guest.attempt or not _from_here(scope, must=True):
+            await send({"type": "websocket.close", "code": REFUSED})
+            return
+        try:
+            upstream = await self.upstreams.of(guest)
+            await carry_socket(scope, receive, send, upstream, self._touch(guest))
+        except Away as away:
+            log.info("gateway.away", workload=guest.workload, reason=str(away))
+            await send({"type": "websocket.close", "code": NOT_NOW})
+
+    def _touch(self, guest: Guest) -> Callable[[], None]:
+        return lambda: self.guests.touched(guest)
+
+    async def _guest(self, scope: Any) -> tuple[str, Guest | None]:
+        uid = scope["path"].removeprefix(PREFIX).partition("/")[0]
+        cookie = headers.cookie_of(scope["headers"], headers.COOKIE)
+        if not cookie or not uid.isprintable():
+            return uid, None
+        return uid, await self.guests.of(cookie, uid)
+
+    async def _elsewhere(self, scope: Any, send: Send, uid: str) -> None:
+        """Who is not let in goes to the portal, which knows them; scripts are told no."""
+        page = headers.first(scope["headers"], b"sec-fetch-mode") == "navigate"
+        if page and settings.PUBLIC_URL and uid.replace("_", "").replace("-", "").isalnum():
+            there = f"{settings.PUBLIC_URL}/notebooks/{uid}/"
+            await said(scope, send, 303, "", [(b"location", there.encode())])
+        else:
+            await said(scope, send, 403, "Open it from the portal.")
+
+
+def _from_here(scope: Any, *, must: bool) -> bool:
+    """Whether the page that asks is of this origin. Scripts outside of browsers name none."""
+    origin = headers.first(scope["headers"], b"origin")
+    if not origin:
+        return not must
+    host = headers.first(scope["headers"], b"host")
+    return origin.partition("://")[2] == host

@@ -1,0 +1,64 @@
+"""Who holds which cookie, looked up again every few seconds; and that somebody did something."""
+
+import asyncio
+
+import structlog
+from channels.db import database_sync_to_async
+from django.db import DatabaseError
+
+from pool.services.notebooks.input import notebook_touched
+from portal.access.passes import Guest, guest_of
+
+log = structlog.get_logger(__name__)
+
+KNOWN_S = 3.0
+"""A login that ends, or a run that begins, is noticed after so long."""
+
+TOUCH_S = 15.0
+MOST_KNOWN = 5000
+
+_guest = database_sync_to_async(guest_of)
+_touched = database_sync_to_async(notebook_touched)
+
+
+class Guests:
+    """A short memory: pages of a notebook ask for dozens of files at once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[float, Guest | None]] = {}
+        self._told: dict[str, float] = {}
+        self._telling: set[asyncio.Task[None]] = set()
+
+    async def of(self, cookie: str, uid: str) -> Guest | None:
+        """The guest with this cookie at this notebook, or None."""
+        now = asyncio.get_running_loop().time()
+        at, guest = self._known.get((cookie, uid), (0.0, None))
+        if now - at < KNOWN_S:
+            return guest
+        found: Guest | None = await _guest(cookie=cookie, uid=uid)
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        self._known[cookie, uid] = (now, found)
+        return found
+
+    def forget(self) -> None:
+        """Look everybody up anew."""
+        self._known.clear()
+
+    def touched(self, guest: Guest) -> None:
+        """Somebody did something there; the books are told at most every 15 s."""
+        now = asyncio.get_running_loop().time()
+        if now - self._told.get(guest.workload, -TOUCH_S) < TOUCH_S:
+            return
+        if len(self._told) >= MOST_KNOWN:
+            self._told.clear()
+        self._told[guest.workload] = now
+        task = asyncio.ensure_future(self._tell(guest.workload))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self, uid: str) -> None:
+        try:
+            await _touched(uid=uid)
+        except DatabaseError as away:
+            log.warning("gateway.input_lost", workload=uid, reason=repr(away))

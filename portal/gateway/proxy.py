@@ -1,0 +1,161 @@
+"""Carries one call to a notebook and back: HTTP as a stream, sockets message by message."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import structlog
+import websockets
+from websockets.asyncio.client import ClientConnection, unix_connect
+
+from pool.selectors.notebooks.wanted import token_of
+from portal.gateway import headers
+from portal.gateway.tunnels import Message, Receive, Send
+from portal.gateway.upstream import Upstream
+
+log = structlog.get_logger(__name__)
+
+TAG = b'<script src="%s.gpupool/banner.js" defer></script></head>'
+LARGEST_PAGE = 4 * 1024 * 1024
+SOCKET_S = 20.0
+INPUT = (b"execute_request", b"input_reply", b"complete_request", b"inspect_request", b'"stdin"')
+"""What a browser sends over a socket when a person does something there."""
+
+AWAY = (httpx.ConnectError, httpx.ConnectTimeout, httpx.RemoteProtocolError, httpx.ReadError)
+
+
+class Away(Exception):
+    """The notebook cannot be reached now."""
+
+
+async def carry_http(
+    scope: Any, receive: Receive, send: Send, upstream: Upstream, base: str
+) -> None:
+    """One call, neither side ever held whole. The page itself gets the banner's script.
+
+    Raises:
+        Away: nothing was sent yet.
+    """
+    host = headers.first(scope["headers"], b"host")
+    page = scope["method"] == "GET" and scope["path"].startswith(f"{base}lab")
+    answer = await _asked(scope, receive, upstream, page)
+    try:
+        pairs = headers.outward(answer.headers.raw, host, scope["scheme"] == "https")
+        html = answer.headers.get("content-type", "").startswith("text/html")
+        if page and html and answer.status_code == 200:
+            await _page(send, answer, pairs, base)
+            return
+        await send({"type": "http.response.start", "status": answer.status_code, "headers": pairs})
+        async for body in answer.aiter_raw():
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        await answer.aclose()
+
+
+async def _asked(scope: Any, receive: Receive, upstream: Upstream, page: bool) -> httpx.Response:
+    """Send the request; one without a body is tried twice, as a kept connection may be over."""
+    query = scope["query_string"].decode("latin-1")
+    path = scope["raw_path"].decode("latin-1").partition("?")[0]
+    url = f"http://notebook{path}{'?' + query if query else ''}"
+    pairs = headers.inward(scope["headers"], token_of(upstream.attempt), plain=page)
+    bare = scope["method"] in ("GET", "HEAD", "OPTIONS")
+    for left in (1, 0):
+        body = None if bare else _body(receive)
+        request = upstream.http.build_request(scope["method"], url, headers=pairs, content=body)
+        try:
+            return await upstream.http.send(request, stream=True)
+        except AWAY as failure:
+            if not bare or not left:
+                raise Away(repr(failure)) from failure
+    raise Away
+
+
+async def _body(receive: Receive) -> AsyncIterator[bytes]:
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Away("the browser hung up")
+        if message.get("body"):
+            yield message["body"]
+        if not message.get("more_body"):
+            return
+
+
+async def _page(send: Send, answer: httpx.Response, pairs: headers.Pairs, base: str) -> None:
+    """A page with our script in its head; one that is too large goes as it is."""
+    body = await answer.aread()
+    if len(body) <= LARGEST_PAGE:
+        body = body.replace(b"</head>", TAG % base.encode(), 1)
+    kept = [(k, v) for k, v in pairs if k not in (b"content-length", b"content-encoding", b"etag")]
+    kept.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": 200, "headers": kept})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def carry_socket(
+    scope: Any, receive: Receive, send: Send, upstream: Upstream, touched: Any
+) -> None:
+    """One socket, both ways; `touched` hears when a person did something.
+
+    Raises:
+        Away: the notebook refuses it or is not there.
+    """
+    query = scope["query_string"].decode("latin-1")
+    path = scope["raw_path"].decode("latin-1").partition("?")[0]
+    host = headers.first(scope["headers"], b"host")
+    protocols = scope.get("subprotocols") or None
+    try:
+        async with unix_connect(
+            upstream.path,
+            f"ws://{host}{path}{'?' + query if query else ''}",
+            additional_headers={"Authorization": f"token {token_of(upstream.attempt)}"},
+            origin=headers.first(scope["headers"], b"origin") or None,
+            subprotocols=protocols,
+            compression=None,
+            max_size=None,
+            open_timeout=SOCKET_S,
+            ping_interval=None,
+        ) as socket:
+            await send({"type": "websocket.accept", "subprotocol": socket.subprotocol})
+            await _both(socket, receive, send, touched)
+    except (OSError, TimeoutError, websockets.WebSocketException) as failure:
+        raise Away(repr(failure)) from failure
+
+
+async def _both(socket: ClientConnection, receive: Receive, send: Send, touched: Any) -> None:
+    ways = [
+        asyncio.ensure_future(_from_browser(socket, receive, touched)),
+        asyncio.ensure_future(_to_browser(socket, send)),
+    ]
+    try:
+        done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        if ways[1] in done:
+            await send({"type": "websocket.close", "code": socket.close_code or 1000})
+    except (OSError, RuntimeError) as gone:  # the browser hung up at the same moment
+        log.debug("gateway.gone", reason=repr(gone))
+    finally:
+        for way in ways:
+            way.cancel()
+        await asyncio.gather(*ways, return_exceptions=True)
+
+
+async def _from_browser(socket: ClientConnection, receive: Receive, touched: Any) -> None:
+    while (message := await receive())["type"] == "websocket.receive":
+        body = _payload(message)
+        head = body[:4096] if isinstance(body, bytes) else body[:4096].encode("utf-8", "replace")
+        if any(word in head for word in INPUT):
+            touched()
+        await socket.send(body)
+
+
+async def _to_browser(socket: ClientConnection, send: Send) -> None:
+    async for body in socket:
+        kind = "bytes" if isinstance(body, bytes) else "text"
+        await send({"type": "websocket.send", kind: body})
+
+
+def _payload(message: Message) -> bytes | str:
+    text = message.get("text")
+    return text if text is not None else message.get("bytes") or b""

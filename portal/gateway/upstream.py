@@ -1,0 +1,102 @@
+"""One notebook as this gateway reaches it: a local socket whose connections its node carries."""
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from pathlib import Path
+
+import httpx
+import structlog
+
+from portal.access.passes import Guest
+from portal.gateway.tunnels import NoTunnel, Tunnels, carry
+
+log = structlog.get_logger(__name__)
+
+IDLE_S = 600.0
+MOST_CONNECTIONS = 64
+KEPT_CONNECTIONS = 16
+CONNECT_S = 15.0
+
+
+class Upstream:
+    """The socket (0700 by its folder) and the HTTP client of one run of one notebook."""
+
+    def __init__(self, guest: Guest, tunnels: Tunnels) -> None:
+        self.attempt = guest.attempt
+        self.used_at = 0.0
+        self._node = guest.node
+        self._tunnels = tunnels
+        self._folder = Path(tempfile.mkdtemp(prefix="gpn-"))
+        self.path = str(self._folder / "s")
+        self._open: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+        self.http = httpx.AsyncClient(
+            transport=httpx.AsyncHTTPTransport(
+                uds=self.path,
+                limits=httpx.Limits(
+                    max_connections=MOST_CONNECTIONS, max_keepalive_connections=KEPT_CONNECTIONS
+                ),
+            ),
+            timeout=httpx.Timeout(None, connect=CONNECT_S),
+            trust_env=False,
+        )
+
+    async def start(self) -> None:
+        """Listen; nothing is asked of the node before somebody connects."""
+        self._server = await asyncio.start_unix_server(self._serve, self.path)
+
+    async def close(self) -> None:
+        """Hang up everywhere and remove the socket."""
+        for task in list(self._open):
+            task.cancel()
+        if self._server is not None:
+            self._server.close()
+        await self.http.aclose()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            self._open.add(task)
+            task.add_done_callback(self._open.discard)
+        try:
+            end = await self._tunnels.dig(node=self._node, attempt=self.attempt)
+            await carry(end, reader, writer)
+        except NoTunnel as none:
+            log.info("gateway.no_tunnel", attempt=self.attempt, reason=str(none))
+        except asyncio.CancelledError:
+            log.debug("gateway.hung_up", attempt=self.attempt)
+        finally:
+            with contextlib.suppress(OSError):
+                writer.close()
+
+
+class Upstreams:
+    """Those in use; one that nobody used for ten minutes is let go."""
+
+    def __init__(self, tunnels: Tunnels) -> None:
+        self._tunnels = tunnels
+        self._known: dict[str, Upstream] = {}
+
+    async def of(self, guest: Guest) -> Upstream:
+        """The notebook's upstream, made now when there is none for its present run."""
+        now = asyncio.get_running_loop().time()
+        await self._tidy(now)
+        known = self._known.get(guest.workload)
+        if known is not None and known.attempt != guest.attempt:
+            del self._known[guest.workload]
+            await known.close()
+            known = None
+        if known is None:
+            known = self._known[guest.workload] = Upstream(guest, self._tunnels)
+            await known.start()
+        known.used_at = now
+        return known
+
+    async def _tidy(self, now: float) -> None:
+        for name, one in list(self._known.items()):
+            if now - one.used_at > IDLE_S and not one._open:
+                del self._known[name]
+                await one.close()

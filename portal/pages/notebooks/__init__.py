@@ -1,0 +1,1 @@
+"""Pages about notebooks: the cards, starting one, going in, what is done about idle ones."""

@@ -1,0 +1,92 @@
+"""One notebook: going in, its start step by step, what it is judged by, keeping and stopping it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+
+from nodeagent.protocol.vocabulary import ExitReason
+from pool.events import Actor, record
+from pool.lifecycle.events import EventKind
+from pool.models.workloads import Workload
+from pool.selectors.notebooks.standing import notebook_list
+from pool.selectors.workloads import attempt_list
+from pool.services.notebooks.keep import notebook_keep
+from pool.services.workloads import workload_resume, workload_stop
+from portal.access.guards import guard
+from portal.access.passes import ticket_issue
+from portal.access.roles import Verb
+from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
+from portal.pages.notebooks.listing import card_of
+from portal.pages.notebooks.words import evidence_words
+
+
+@page("GET")
+def detail(request: HtmxRequest, uid: str) -> HttpResponse:
+    """The whole page, or its live part alone."""
+    row = _one(request, uid)
+    card = card_of(row, request.user, request.standing)
+    known = card["known"]
+    context = {
+        "card": card,
+        "row": row,
+        "evidence": evidence_words(known) if known else [],
+        "runs": list(attempt_list(workload=row)[:20]),
+        "standing": request.standing,
+    }
+    return fragment(
+        request, "pages/notebooks/detail.html", "pages/notebooks/_standing.html", context
+    )
+
+
+@page("POST")
+@refusal_as_toast
+def enter(request: HtmxRequest, uid: str) -> HttpResponse:
+    """A ticket for one minute, and straight to the gateway with it."""
+    row = _one(request, uid)
+    guard(request.standing, Verb.NOTEBOOK_OPEN, row)
+    ticket = ticket_issue(
+        workload=row, user=request.user, session_key=request.session.session_key or ""
+    )
+    record(EventKind.NOTEBOOK_OPENED, row, actor=Actor.of(request.user))
+    return go(request, f"{settings.GATEWAY_ORIGIN}/enter/{row.uid}?ticket={ticket}")
+
+
+@page("POST")
+@refusal_as_toast
+def act(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
+    """Keep, stop or resume it."""
+    row = _one(request, uid)
+    guard(request.standing, Verb.WORK_STOP, row)
+    if verb not in _ACTS:
+        raise Http404
+    _ACTS[verb](row, Actor.of(request.user))
+    return go(request, reverse("notebook", args=[row.uid]))
+
+
+def _stop(row: Workload, actor: Actor) -> Any:
+    return workload_stop(workload=row, actor=actor, reason=ExitReason.STOPPED)
+
+
+_ACTS: dict[str, Callable[[Workload, Actor], Any]] = {
+    "keep": lambda row, actor: notebook_keep(workload=row, actor=actor),
+    "stop": _stop,
+    "resume": lambda row, actor: workload_resume(workload=row, actor=actor),
+}
+
+
+def _one(request: HtmxRequest, uid: str) -> Workload:
+    return get_object_or_404(notebook_list(standing=request.standing), uid=uid)
+
+
+@page("GET")
+def warnings(request: HtmxRequest) -> HttpResponse:
+    """The strips of one's notebooks that will be reclaimed soon; htmx asks when something moved."""
+    rows = notebook_list(standing=request.standing).filter(
+        owner=request.user, state="running", notebook__warned__isnull=False
+    )
+    cards = [card_of(row, request.user, request.standing) for row in rows[:5]]
+    return render(request, "pages/notebooks/_warnings.html", {"cards": cards})
