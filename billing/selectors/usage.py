@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 
-from billing.models.usage import Usage
+from billing.models.usage import KEPT_IDLE, Usage
 from billing.rating.charge import rate_at
 from billing.rating.intervals import SECOND_US, micros
 from billing.selectors.holds import RatedHold, database_now, rated_holds
@@ -71,7 +71,8 @@ class _Total:
 def usage_list(*, user: User) -> QuerySet[Usage]:
     """Usage rows whose cost the person may read."""
     seen = standing_of(user=user).spends("project")
-    return Usage.objects.filter(seen).select_related("project", "workload", "owner", "hold")
+    rows = Usage.objects.filter(seen).exclude(kind=KEPT_IDLE, reserved_us=0)
+    return rows.select_related("project", "workload", "owner", "hold", "kept__reservation__lease")
 
 
 def workload_cost(*, workload: Workload) -> Cost:

@@ -11,6 +11,7 @@ from billing.models.cursors import Cursor
 from billing.models.usage import Usage
 from billing.rating.intervals import HOUR_US, micros, moment
 from billing.selectors.holds import HeldPart, RatedHold, database_now, rated_holds
+from billing.services.keeping import kept_meter
 from pool.lifecycle.events import EventKind
 from pool.locks import METER
 from pool.models.placements import Hold
@@ -18,7 +19,12 @@ from pool.selectors.events import Page, Place, events_after
 
 READER = "metering"
 KINDS = frozenset(
-    {EventKind.PLACEMENT_OPENED, EventKind.PLACEMENT_CLOSED, EventKind.HOLD_CORRECTED}
+    {
+        EventKind.PLACEMENT_OPENED,
+        EventKind.PLACEMENT_CLOSED,
+        EventKind.HOLD_CORRECTED,
+        EventKind.RESERVATION_MOVED,
+    }
 )
 EXTEND_AFTER = timedelta(seconds=60)
 """An open hold's running row is written again this often; pages compute what is missing."""
@@ -60,11 +66,13 @@ def _meter_page(limit: int) -> tuple[Metered, bool]:
     row, _ = Cursor.objects.get_or_create(name=READER)
     page = events_after(place=Place(row.epoch, row.xact, row.event), kinds=KINDS, limit=limit)
     now = database_now()
-    holds = rated_holds(holds=Hold.objects.filter(_spoken(page)))
-    rows = _write(holds, now)
+    named = _named(page)
+    holds = rated_holds(holds=Hold.objects.filter(_spoken(named)))
+    rows = _write(holds, now) + kept_meter(reservations=named["reservation"], now=now)
     if not page.full:
         due = rated_holds(holds=Hold.objects.filter(_due(now)))
         rows += _write(due, now, running_only=True)
+        rows += kept_meter(reservations=None, now=now, after=EXTEND_AFTER)
         holds += due
     Cursor.objects.filter(pk=row.pk).update(
         epoch=page.place.epoch, xact=page.place.xact, event=page.place.event
@@ -72,12 +80,17 @@ def _meter_page(limit: int) -> tuple[Metered, bool]:
     return Metered(len(page.subjects), len(holds), rows), page.full
 
 
-def _spoken(page: Page) -> Q:
-    """The holds that the log speaks of; its subjects are `noun:uid`."""
-    named: dict[str, set[str]] = {"placement": set(), "hold": set()}
+def _named(page: Page) -> dict[str, set[str]]:
+    """Whom the log speaks of, by noun; its subjects are `noun:uid`."""
+    named: dict[str, set[str]] = {"placement": set(), "hold": set(), "reservation": set()}
     for _, subject in page.subjects:
         noun, _, uid = subject.partition(":")
         named.setdefault(noun, set()).add(uid)
+    return named
+
+
+def _spoken(named: dict[str, set[str]]) -> Q:
+    """The holds among them."""
     return Q(placement__uid__in=named["placement"]) | Q(uid__in=named["hold"])
 
 

@@ -105,7 +105,8 @@ def reservation_confirm(*, request: Request, lease: Lease, actor: Actor) -> None
 def reservation_begin(*, row: Reservation, actor: Actor) -> None:
     """Its time has come: the cards count in quota, whoever uses them, and an event says so."""
     quota_keep(reservation=row)
-    move(row, ReservationState.ACTIVE, actor=actor, told=_told(row))
+    began = {"began_at": now()}
+    move(row, ReservationState.ACTIVE, actor=actor, told=_told(row), changes=began)
     round_wanted()
 
 
@@ -131,7 +132,8 @@ def reservation_end(*, row: Reservation, actor: Actor, reason: str) -> None:
         quota_release(reservation=row)
     ReservedCard.objects.filter(reservation=row).update(live=False)
     then = ReservationState.ENDED if began else ReservationState.CANCELLED
-    move(row, then, actor=actor, reason=reason, told=told)
+    over = {"over_at": now()} if began else {}
+    move(row, then, actor=actor, reason=reason, told=told, changes=over)
     round_wanted()
 
 

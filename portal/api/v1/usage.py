@@ -1,11 +1,11 @@
-"""What was held, by hold and hour, and what it cost."""
+"""What was held, or kept idle, by the hour, and what it cost."""
 
 from typing import Any
 
 from django.db.models import QuerySet
 from rest_framework import serializers
 
-from billing.models.usage import Usage
+from billing.models.usage import KINDS, Usage
 from billing.selectors.usage import usage_list
 from portal.api.door import UID, Listed
 from portal.api.fields import Filters
@@ -14,23 +14,30 @@ from portal.api.fields import Filters
 class UsageOut(serializers.ModelSerializer[Usage]):
     """The part of one hold in one UTC hour. `amount_micro` is in 10⁻⁶ of the currency.
 
-    It is null while no price is known. `running` rows end where the meter last looked.
+    It is null while no price is known. `running` rows end where the meter last looked. A row of
+    kind "kept-idle" is of a card kept for a reserved `lease`: the part that no work of it held.
     """
 
     project = serializers.CharField(source="project.slug")
-    workload = serializers.CharField(source="workload.uid")
+    kind = serializers.ChoiceField(choices=list(KINDS))
+    workload = serializers.CharField(source="workload.uid", default=None, allow_null=True)
     owner = serializers.CharField(source="owner.username")
-    hold = serializers.CharField(source="hold.uid")
+    hold = serializers.CharField(source="hold.uid", default=None, allow_null=True)
+    lease = serializers.CharField(
+        source="kept.reservation.lease.uid", default=None, allow_null=True
+    )
     seconds = serializers.SerializerMethodField()
 
     class Meta:
         model = Usage
         fields = [
             "uid",
+            "kind",
             "project",
             "workload",
             "owner",
             "hold",
+            "lease",
             "cost_centre",
             "card_model",
             "mode",
@@ -60,6 +67,7 @@ class UsageOut(serializers.ModelSerializer[Usage]):
 class UsageFilters(Filters):
     """Filters of the list."""
 
+    kind = serializers.ChoiceField(choices=list(KINDS), required=False)
     project = serializers.SlugField(max_length=63, required=False)
     workload = serializers.RegexField(f"^{UID}$", required=False)
     owner = serializers.CharField(max_length=150, required=False)
@@ -79,7 +87,7 @@ class UsageDoor(Listed):
         return usage_list(user=self.user)
 
     def narrowed(self, rows: QuerySet[Usage], **asked: Any) -> QuerySet[Usage]:
-        """By project, workload, owner and hour."""
+        """By kind, project, workload, owner and hour."""
         paths = {
             "project": "project__slug",
             "workload": "workload__uid",
