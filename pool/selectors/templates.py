@@ -3,7 +3,7 @@
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from pool.lifecycle.roles import Role
-from pool.models.templates import TemplateVersion
+from pool.models.templates import Template, TemplateVersion
 from pool.models.tenants import Project
 from pool.selectors.memberships import Standing
 
@@ -26,6 +26,19 @@ def usable_templates(
     """Active templates, for one project when it is given."""
     rows = template_versions(standing=standing).filter(template__active=True)
     if project is not None:
-        common = Q(template__organization=None)
-        rows = rows.filter(common | Q(template__organization=project.organization_id))
-    return list(rows)
+        rows = rows.prefetch_related("template__projects")
+        return [one for one in rows if template_open_to(one.template, project)]
+    if standing.platform:
+        return list(rows)
+    mine = standing.in_projects(Role.LEAD, Role.MEMBER)
+    within = Q(template__projects__in=mine)
+    within |= Q(template__projects__organization__in=standing.in_organizations(Role.ORG_ADMIN))
+    return list(rows.filter(Q(template__projects=None) | within).distinct())
+
+
+def template_open_to(template: Template, project: Project) -> bool:
+    """Whether the project may use it: common or its organization's, and it is among those named."""
+    if template.organization_id not in (None, project.organization_id):
+        return False
+    named = {one.pk for one in template.projects.all()}
+    return not named or project.pk in named

@@ -1,5 +1,6 @@
 """Templates: made, given new versions, switched off and on; running work keeps its version."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
@@ -12,7 +13,7 @@ from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.roles import Priority, WorkClass
 from pool.models.templates import Template, TemplateVersion
-from pool.models.tenants import Organization
+from pool.models.tenants import Organization, Project
 from pool.rules.approval import policy_from
 from pool.rules.needs import from_mapping, to_mapping
 from pool.rules.tenants import slug_problem, title_problem
@@ -86,8 +87,12 @@ def template_create(
 
 
 @transaction.atomic
-def template_version_add(*, template: Template, actor: Actor, **words: Any) -> TemplateVersion:
-    """The next version; what is not said is as in the one before.
+def template_version_add(
+    *, template: Template, actor: Actor, note: str = "", **words: Any
+) -> TemplateVersion:
+    """The next version; what is not said is as in the one before. `note` says why.
+
+    When nothing differs the newest version stays the newest.
 
     Raises:
         NotYours: the template does not exist any more.
@@ -102,12 +107,71 @@ def template_version_add(*, template: Template, actor: Actor, **words: Any) -> T
         raise Invalid(need=gettext("A template must say what it needs."))
     if values.get("default_seconds", 1) > values.get("max_seconds", 7 * 86_400):
         raise Invalid(default_seconds=gettext("It is longer than the longest allowed."))
+    if last and all(getattr(last, name) == value for name, value in values.items()):
+        return last
     number = template.versions.aggregate(most=Max("number"))["most"] or 0
-    row = TemplateVersion.objects.create(template=template, number=number + 1, **values)
+    row = TemplateVersion.objects.create(
+        template=template,
+        number=number + 1,
+        note=note[:200],
+        actor_label=actor.label[:160],
+        **values,
+    )
     record(
-        EventKind.TEMPLATE_CHANGED, template, actor=actor, version=row.number, changed=sorted(words)
+        EventKind.TEMPLATE_CHANGED,
+        template,
+        actor=actor,
+        version=row.number,
+        changed=sorted(words),
+        reason=note[:200],
     )
     return row
+
+
+@transaction.atomic
+def template_change(
+    *, template: Template, actor: Actor, projects: Iterable[Project] | None = None, **words: str
+) -> Template:
+    """Change what a template is called and who may use it; its versions stay as they are.
+
+    Raises:
+        NotYours: it does not exist any more.
+        Invalid: a field is wrong, or a project is another organization's.
+    """
+    found = locked(Template.objects.filter(pk=template.pk))
+    if not found:
+        raise NotYours
+    row = found[0]
+    strange = set(words) - set(NAMED)
+    if strange:
+        raise Invalid(**dict.fromkeys(sorted(strange), gettext("This cannot be changed.")))
+    refuse({"name": title_problem(words["name"]) if "name" in words else None})
+    changed = {name: text for name, text in words.items() if getattr(row, name) != text}
+    for name, text in changed.items():
+        setattr(row, name, text)
+    if changed:
+        row.save(update_fields=list(changed))
+    told = {"changed": sorted(changed)}
+    if projects is not None and _projects_set(row, list(projects)):
+        told["changed"].append("projects")
+    if told["changed"]:
+        record(EventKind.TEMPLATE_CHANGED, row, actor=actor, changed=told["changed"])
+    return row
+
+
+NAMED = ("name", "name_zh", "description", "description_zh")
+"""What a template is called."""
+
+
+def _projects_set(row: Template, wanted: list[Project]) -> bool:
+    """Name the projects that alone may use it, none for all; whether that changed anything."""
+    if row.organization_id is not None and any(
+        one.organization_id != row.organization_id for one in wanted
+    ):
+        raise Invalid(projects=gettext("A project is another organization's."))
+    before = set(row.projects.values_list("pk", flat=True))
+    row.projects.set(wanted)
+    return before != {one.pk for one in wanted}
 
 
 @transaction.atomic

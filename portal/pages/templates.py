@@ -4,6 +4,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from pool.selectors.templates import template_versions
+from portal.access.guards import anywhere
+from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest, page
 
 
@@ -13,5 +15,6 @@ def index(request: HtmxRequest) -> HttpResponse:
     context = {
         "versions": template_versions(standing=request.standing),
         "standing": request.standing,
+        "makes": anywhere(request.standing, Verb.TEMPLATE_MANAGE),
     }
     return render(request, "pages/templates/index.html", context)

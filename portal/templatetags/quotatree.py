@@ -9,7 +9,9 @@ from django.utils.translation import gettext_lazy
 
 from pool.lifecycle.targets import PlannedQuotaState
 from pool.rules.quotatree import Finding, Oddity
+from pool.selectors.reviews.templates import Review
 from portal.pages.quotatree.said import UNIT_WORDS, shown
+from portal.templatetags.units import money
 
 register = template.Library()
 
@@ -79,3 +81,22 @@ def toggled(query: str, opened: str, slug: str) -> str:
     slugs = [one for one in slugs if one != slug] if slug in slugs else [*slugs, slug]
     kept = [(name, value) for name, value in parse_qsl(query) if name != "open"]
     return urlencode([*kept, ("open", ",".join(slugs))], safe=",")
+
+
+@register.simple_tag
+def version_value(value: Any) -> str:
+    """A word of a template's version, shortly."""
+    if value in (None, "", {}, []):
+        return "–"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {part}" for name, part in value.items())
+    return str(value)
+
+
+@register.simple_tag
+def wasted(review: Review, costs: dict[int, tuple[int, str]], version: int) -> str:
+    """The part of a version's cost that its untouched memory is; nothing where none is known."""
+    if version not in costs or not review.card_s:
+        return ""
+    micro, currency = costs[version]
+    return money(round(micro * review.wasted_card_s / review.card_s), currency)

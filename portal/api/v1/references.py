@@ -10,7 +10,7 @@ from pool.models import Lease, Organization, Partition, Project, TemplateVersion
 from pool.selectors.leases import lease_list
 from pool.selectors.memberships import Standing
 from pool.selectors.partitions import partition_list, partitions_of
-from pool.selectors.templates import template_versions
+from pool.selectors.templates import template_open_to, template_versions
 from pool.selectors.tenants import organization_list, project_list
 
 
@@ -77,7 +77,7 @@ def template_named(standing: Standing, project: Project, slug: str) -> TemplateV
     """
     rows = template_versions(standing=standing).filter(template__slug=slug)
     found = rows.first()
-    if found is None or found.template.organization_id not in (None, project.organization_id):
+    if found is None or not template_open_to(found.template, project):
         raise ValidationError({"template": [_("No such template.")]})
     return found
 

@@ -8,12 +8,19 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from pool.cycle.fitting import fits
 from pool.errors import Forbidden
 from pool.models import Organization, Template, TemplateVersion
+from pool.rules.needs import from_mapping
+from pool.selectors.partitions import partition_list
+from pool.selectors.reviews.templates import template_steps
 from pool.selectors.templates import template_versions
+from pool.services.refusals import refusing
 from pool.services.templates import (
     CHOICES,
+    NAMED,
     SECONDS,
+    template_change,
     template_create,
     template_switch,
     template_version_add,
@@ -22,7 +29,8 @@ from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Given, Nothing
-from portal.api.v1.references import organization_named
+from portal.api.v1.references import organization_named, project_named
+from portal.explained import looked
 
 OF_THE_PLATFORM = frozenset({"approval", "price_class", "priority", "unlimited_modes"})
 """Who is asked, what it costs, what goes first: an organization does not decide that for itself."""
@@ -68,6 +76,10 @@ class TemplateOut(serializers.ModelSerializer[TemplateVersion]):
             "idle_seconds",
             "checkpoint_seconds",
             "price_class",
+            "bandwidth",
+            "min_profile_compute",
+            "note",
+            "created_at",
             "example",
         ]
 
@@ -119,6 +131,69 @@ class TemplateIn(VersionIn):
     need = FreeJSON()
 
 
+class TemplateChange(VersionIn):
+    """A change; what concerns its work makes a new version, its name and who may use it do not.
+
+    `projects` are the slugs of those that alone may use it; none means everybody it is open to.
+    """
+
+    name = serializers.CharField(max_length=120, required=False)
+    name_zh = serializers.CharField(max_length=120, required=False, allow_blank=True)
+    description = serializers.CharField(max_length=4000, required=False, allow_blank=True)
+    description_zh = serializers.CharField(max_length=4000, required=False, allow_blank=True)
+    projects = serializers.ListField(
+        child=serializers.SlugField(max_length=63), max_length=1000, required=False
+    )
+    note = serializers.CharField(max_length=200, required=False, allow_blank=True)
+
+
+class ReviewOut(serializers.Serializer[Any]):
+    """What the work of one version had and used in 28 days; MiB, card-seconds. Null is unknown."""
+
+    version = serializers.IntegerField(source="version.number")
+    changed = serializers.DictField()
+    runs = serializers.IntegerField(source="review.runs", default=0)
+    known = serializers.IntegerField(source="review.known", default=0)
+    p95_mib = serializers.IntegerField(source="review.p95_mib", default=None)
+    peak_mib = serializers.IntegerField(source="review.peak_mib", default=None)
+    had_mib = serializers.IntegerField(source="review.had_mib", default=None)
+    proposed_mib = serializers.IntegerField(source="review.proposed_mib", default=None)
+    card_seconds = serializers.FloatField(source="review.card_s", default=0.0)
+    wasted_card_seconds = serializers.FloatField(source="review.wasted_card_s", default=0.0)
+
+
+class ReviewsOut(serializers.Serializer[Any]):
+    """Newest version first."""
+
+    results = ReviewOut(many=True)
+
+
+class FitIn(Given):
+    """A need to try in every partition that the caller may use."""
+
+    need = FreeJSON()
+    unlimited_modes = serializers.BooleanField(required=False, default=False)
+    work_class = choice("work_class")
+
+
+class FitOut(serializers.Serializer[Any]):
+    """Whether one would start now there, and if not why; the profile that a part becomes."""
+
+    partition = serializers.CharField(source="partition.slug")
+    now = serializers.BooleanField()
+    why = serializers.CharField()
+    card = serializers.CharField(source="option.option.label", default=None)
+    mode = serializers.CharField(source="option.option.mode", default=None)
+    profile = serializers.CharField(source="option.option.profile", default=None)
+    memory_mib = serializers.IntegerField(source="option.option.memory_mib", default=None)
+
+
+class FitsOut(serializers.Serializer[Any]):
+    """Partition by partition."""
+
+    results = FitOut(many=True)
+
+
 class DeactivateIn(Given):
     """Why it is not offered any more; people read it."""
 
@@ -145,11 +220,18 @@ class TemplateDoor(Listed):
     queryset = TemplateVersion.objects.none()
     takes = {
         "create": TemplateIn,
+        "partial_update": TemplateChange,
+        "fit": FitIn,
         "versions": VersionIn,
         "activate": Nothing,
         "deactivate": DeactivateIn,
     }
-    gives = {"create": (201, TemplateOut), "versions": (201, TemplateOut)}
+    gives = {
+        "create": (201, TemplateOut),
+        "versions": (201, TemplateOut),
+        "review": (200, ReviewsOut),
+        "fit": (200, FitsOut),
+    }
 
     def rows(self) -> QuerySet[TemplateVersion]:
         """The newest version of each."""
@@ -169,6 +251,38 @@ class TemplateDoor(Listed):
         self._may_say(organization, given)
         made = template_create(actor=self.actor, organization=organization, **given)
         return self.said(made)
+
+    def partial_update(self, request: Request, uid: str) -> Response:
+        """Change it: running work keeps the version it was made with."""
+        template = self._managed()
+        given = self.taken()
+        named = {name: given.pop(name) for name in NAMED if name in given}
+        if "projects" in given:
+            slugs = dict.fromkeys(given.pop("projects"))
+            named["projects"] = [project_named(self.standing, slug) for slug in slugs]
+        note = given.pop("note", "")
+        self._may_say(template.organization, given)
+        if named:
+            template_change(template=template, actor=self.actor, **named)
+        if given:
+            template_version_add(template=template, actor=self.actor, note=note, **given)
+        return self.said(self.one())
+
+    @action(detail=True, methods=["get"])
+    def review(self, request: Request, uid: str) -> Response:
+        """What its versions changed, had and used; for those who look after it."""
+        return self.said({"results": template_steps(template=self._managed())})
+
+    @action(detail=False, methods=["post"])
+    def fit(self, request: Request) -> Response:
+        """Where a need would fit, by the cards' real geometry, and where it would start now."""
+        given = self.taken()
+        with refusing():
+            need = from_mapping(given.pop("need"))
+        found = fits(
+            look=looked(), need=need, partitions=partition_list(standing=self.standing), **given
+        )
+        return self.said({"results": found})
 
     @action(detail=True, methods=["post"])
     def versions(self, request: Request, uid: str) -> Response:

@@ -1,0 +1,195 @@
+"""One template: its versions with what changed and what was used, a new version, on and off."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from billing.selectors.versions import cost_by_version
+from pool.cycle.fitting import fits
+from pool.errors import NotYours, PoolError
+from pool.events import Actor
+from pool.models import Organization, Template, TemplateVersion
+from pool.rules.needs import from_mapping
+from pool.selectors.partitions import partition_list
+from pool.selectors.reviews.templates import template_steps
+from pool.selectors.templates import template_versions
+from pool.selectors.tenants import organization_list, project_list
+from pool.services.refusals import refusing
+from pool.services.templates import (
+    template_change,
+    template_create,
+    template_switch,
+    template_version_add,
+)
+from portal.access.guards import may
+from portal.access.roles import Verb
+from portal.explained import looked
+from portal.pages.forms import take_refusal
+from portal.pages.htmx import HtmxRequest, go, page, refuse_unless
+from portal.pages.scenarios.forms import NewForm, VersionForm
+
+
+@page("GET")
+def detail(request: HtmxRequest, uid: str) -> HttpResponse:
+    """What it is; its history and review for those who look after it."""
+    version = _found(request, uid)
+    manages = _manages(request, version.template)
+    context: dict[str, Any] = {"version": version, "manages": manages}
+    if manages:
+        context["steps"] = template_steps(template=version.template)
+        context["costs"] = cost_by_version(template=version.template)
+    return render(request, "pages/scenarios/detail.html", context)
+
+
+@page("GET", "POST")
+def edit(request: HtmxRequest, uid: str) -> HttpResponse:
+    """A new version, beside where it would fit."""
+    version = _found(request, uid)
+    refuse_unless(_manages(request, version.template))
+    form = _form(request, VersionForm, version.template.organization, VersionForm.start(version))
+    if request.method == "POST" and form.is_valid():
+        try:
+            with refusing():
+                words = form.words(version.need)
+            template_change(
+                template=version.template,
+                projects=form.cleaned_data["projects"],
+                actor=Actor.of(request.user),
+            )
+            made = template_version_add(
+                template=version.template,
+                actor=Actor.of(request.user),
+                note=form.cleaned_data["note"],
+                **words,
+            )
+        except PoolError as refused:
+            take_refusal(form, refused, {"compute_milli": "compute_percent"})
+        else:
+            text = _("Version %(n)d is in force; running work keeps its own.")
+            messages.success(request, text % {"n": made.number})
+            return go(request, reverse("template", args=[version.template.uid]))
+    return _page(request, form, version)
+
+
+@page("GET", "POST")
+def new(request: HtmxRequest) -> HttpResponse:
+    """A new template: a platform admin's for everybody, an organization's admin's for its own."""
+    home = _home(request)
+    refuse_unless(may(request.standing, Verb.TEMPLATE_MANAGE, home))
+    form = _form(request, NewForm, home, NewForm.empty())
+    assert isinstance(form, NewForm)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            with refusing():
+                words = form.words({})
+            made = template_create(
+                slug=data["slug"],
+                name=data["name"],
+                organization=home,
+                actor=Actor.of(request.user),
+                **words,
+            )
+            template_change(
+                template=made.template, projects=data["projects"], actor=Actor.of(request.user)
+            )
+        except PoolError as refused:
+            take_refusal(form, refused, {"compute_milli": "compute_percent"})
+        else:
+            messages.success(request, _("Made."))
+            return go(request, reverse("template", args=[made.template.uid]))
+    return _page(request, form, None)
+
+
+@page("POST")
+def fit(request: HtmxRequest) -> HttpResponse:
+    """Where the need of the form would fit, and where one would start now; nothing is changed."""
+    uid = str(request.POST.get("template", ""))
+    version = _found(request, uid) if uid else None
+    refuse_unless(_manages(request, version.template) if version else _makes(request))
+    form = _form(request, VersionForm, None, {})
+    form.is_valid()
+    context: dict[str, Any] = {}
+    try:
+        with refusing():
+            need = from_mapping(form.need(version.need if version else {}))
+        context["found"] = fits(
+            look=looked(),
+            need=need,
+            partitions=partition_list(standing=request.standing).distinct(),
+            unlimited_modes=bool(form.cleaned_data.get("unlimited_modes")),
+            work_class=form.cleaned_data.get("work_class", ""),
+        )
+    except PoolError as refused:
+        context["unread"] = str(refused)
+    return render(request, "pages/scenarios/_fit.html", context)
+
+
+@page("POST")
+def switch(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
+    """Offer it, or stop offering it with the reason; what runs goes on."""
+    version = _found(request, uid)
+    refuse_unless(_manages(request, version.template))
+    try:
+        template_switch(
+            template=version.template,
+            active=verb == "activate",
+            reason=str(request.POST.get("reason", "")).strip(),
+            actor=Actor.of(request.user),
+        )
+    except PoolError as refused:
+        messages.warning(request, str(refused))
+    return go(request, reverse("template", args=[version.template.uid]))
+
+
+def _form(
+    request: HtmxRequest,
+    shape: type[VersionForm],
+    home: Organization | None,
+    start: dict[str, Any],
+) -> VersionForm:
+    projects = project_list(standing=request.standing)
+    if home is not None:
+        projects = projects.filter(organization=home)
+    return shape(
+        request.POST or None,
+        initial=start,
+        projects=projects.order_by("slug"),
+        platform=may(request.standing, Verb.TEMPLATE_MANAGE),
+    )
+
+
+def _page(request: HtmxRequest, form: VersionForm, version: TemplateVersion | None) -> HttpResponse:
+    context = {"form": form, "version": version}
+    status = 422 if form.is_bound else 200
+    return render(request, "pages/scenarios/edit.html", context, status=status)
+
+
+def _found(request: HtmxRequest, uid: str) -> TemplateVersion:
+    rows = template_versions(standing=request.standing).filter(template__uid=uid)
+    row = rows.first() if uid.isprintable() else None
+    if row is None:
+        raise NotYours
+    return row
+
+
+def _manages(request: HtmxRequest, template: Template) -> bool:
+    return may(request.standing, Verb.TEMPLATE_MANAGE, template.organization)
+
+
+def _makes(request: HtmxRequest) -> bool:
+    return may(request.standing, Verb.TEMPLATE_MANAGE, _home(request))
+
+
+def _home(request: HtmxRequest) -> Organization | None:
+    """Whose a new template is: the platform's own, else the first organization one administers."""
+    if may(request.standing, Verb.TEMPLATE_MANAGE):
+        return None
+    for one in organization_list(standing=request.standing):
+        if may(request.standing, Verb.TEMPLATE_MANAGE, one):
+            return one
+    return None

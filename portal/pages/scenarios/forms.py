@@ -1,0 +1,175 @@
+"""A template's version as people fill it in; what the form does not show stays as it was."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from nodeagent.protocol.vocabulary import Isolation, Mode
+from pool.lifecycle.roles import Priority
+from pool.models import Project, TemplateVersion
+from pool.rules.needs import changed
+from pool.services.templates import CHOICES, SECONDS
+from portal.pages.calendar.words import CLASSES
+from portal.pages.need_forms import LIES
+from portal.templatetags.needs import isolation_words, mode_words, priority_words
+
+NUMBERS = {
+    "parts": _("Cards or parts"),
+    "memory_gb": _("Card memory (GB)"),
+    "min_size_gb": _("Smallest slice (GB)"),
+    "ram_mib": _("Host memory (MiB)"),
+}
+TIMES = {
+    "default_seconds": _("Runs unless said (seconds)"),
+    "max_seconds": _("Runs at most (seconds)"),
+    "start_limit_seconds": _("Must have started within (seconds)"),
+    "grace_seconds": _("Time to stop (seconds)"),
+    "min_run_seconds": _("Not chosen to give way in its first (seconds)"),
+    "idle_seconds": _("Reclaimed when idle for (seconds)"),
+    "checkpoint_seconds": _("Saves a checkpoint every (seconds)"),
+    "min_profile_compute": _("Smallest slice (% of a card's compute)"),
+}
+"""Words of a version that are numbers, with their units."""
+
+
+def _choice(label: Any, choices: list[tuple[str, Any]]) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=choices, required=False)
+
+
+class VersionForm(forms.Form):
+    """What the work of a template asks for and how it may run."""
+
+    whole = forms.BooleanField(label=_("Whole cards"), required=False)
+    compute_percent = forms.DecimalField(
+        label=_("Compute (% of a card)"),
+        min_value=0,
+        max_value=100,
+        decimal_places=1,
+        required=False,
+    )
+    profile = forms.CharField(
+        label=_("A profile by name"), max_length=63, required=False, help_text=_("As 3g.40gb.")
+    )
+    modes = forms.MultipleChoiceField(
+        label=_("Ways to share"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        help_text=_("None ticked: any that bounds memory and compute."),
+    )
+    topology = _choice(_("Where the parts lie"), LIES)
+    encoder = forms.BooleanField(label=_("Needs a video encoder"), required=False)
+    preemptible = forms.BooleanField(label=_("Gives way to others"), required=False)
+    unlimited_modes = forms.BooleanField(
+        label=_("May share by time slices, which bound nothing"), required=False
+    )
+    price_class = forms.CharField(label=_("Price class"), max_length=32)
+    projects = forms.ModelMultipleChoiceField(
+        label=_("Only these projects may use it"),
+        queryset=Project.objects.none(),
+        to_field_name="slug",
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+    )
+    note = forms.CharField(label=_("Why"), max_length=200)
+
+    def __init__(self, *args: Any, projects: Any, platform: bool, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.fields["projects"].queryset = projects  # type: ignore[attr-defined]
+        self.fields["modes"].choices = [  # type: ignore[attr-defined]
+            (one.value, mode_words(one.value)) for one in Mode
+        ]
+        for name, label in NUMBERS.items():
+            self.fields[name] = forms.IntegerField(label=label, min_value=0, required=False)
+        isolations = [("", _("any")), *((one.value, isolation_words(one)) for one in Isolation)]
+        self.fields["isolation"] = _choice(_("Isolation at least"), isolations)
+        self.fields["work_class"] = _choice(_("Kind of work"), list(CLASSES.items()))
+        words = [(str(one), priority_words(one)) for one in CHOICES["priority"]]
+        self.fields["priority"] = _choice(_("Priority"), words)
+        bandwidth = [("light", _("light")), ("heavy", _("heavy"))]
+        self.fields["bandwidth"] = _choice(_("Use of memory bandwidth"), bandwidth)
+        for name, label in TIMES.items():
+            least, most = SECONDS[name]
+            self.fields[name] = forms.IntegerField(
+                label=label, min_value=least, max_value=most, required=False
+            )
+        if not platform:
+            for name in ("price_class", "priority", "unlimited_modes"):
+                del self.fields[name]
+
+    def need(self, before: Mapping[str, Any]) -> dict[str, Any]:
+        """The need with what the form says of it; other words stay. Raises Problems."""
+        said = self.cleaned_data
+        words: dict[str, Any] = {
+            name: said.get(name) or None
+            for name in (*NUMBERS, "profile", "topology", "isolation", "modes", "encoder", "whole")
+        }
+        percent = said.get("compute_percent")
+        words["compute_percent"] = None if not percent else float(percent)
+        words["parts"] = said["parts"] if said.get("parts") is not None else 1
+        kept = {name: value for name, value in before.items() if name != "compute_milli"}
+        if not words["compute_percent"]:
+            del words["compute_percent"]
+        return changed(kept, words)
+
+    def words(self, before: Mapping[str, Any]) -> dict[str, Any]:
+        """The version's words, as the service takes them. Raises Problems."""
+        plain = ("work_class", "priority", "bandwidth", "price_class")
+        switches = ("preemptible", "unlimited_modes")
+        said = self.cleaned_data
+        found = {name: said[name] for name in plain if said.get(name)}
+        found |= {name: said[name] for name in switches if name in said}
+        found |= {
+            name: said[name]
+            for name in TIMES
+            if said.get(name) is not None or name in ("idle_seconds", "checkpoint_seconds")
+        }
+        return found | {"need": self.need(before)}
+
+    @staticmethod
+    def start(version: TemplateVersion) -> dict[str, Any]:
+        """The version as it is."""
+        need = version.need
+        words = {name: need.get(name) for name in (*NUMBERS, "profile", "topology", "isolation")}
+        milli = need.get("compute_milli")
+        return {
+            **words,
+            "whole": need.get("whole", False),
+            "encoder": need.get("encoder", False),
+            "modes": need.get("modes", []),
+            "compute_percent": None if milli is None else milli / 10,
+            **{name: getattr(version, name) for name in TIMES},
+            **{
+                name: getattr(version, name)
+                for name in (
+                    *("work_class", "priority", "bandwidth", "price_class"),
+                    *("preemptible", "unlimited_modes"),
+                )
+            },
+            "projects": [one.slug for one in version.template.projects.all()],
+        }
+
+
+class NewForm(VersionForm):
+    """A new template, with its names."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    slug = forms.CharField(
+        label=_("Short name"),
+        max_length=63,
+        help_text=_("For scripts: small letters, digits and dashes; it stays."),
+    )
+
+    @staticmethod
+    def empty() -> dict[str, Any]:
+        """What a new one begins with."""
+        return {
+            "parts": 1,
+            "whole": True,
+            "priority": Priority.NORMAL.value,
+            "price_class": "standard",
+            "default_seconds": 3600,
+            "max_seconds": 7 * 86_400,
+            "work_class": "training",
+        }
