@@ -1,0 +1,1 @@
+"""What a request would do to the queue."""

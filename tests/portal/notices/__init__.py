@@ -1,0 +1,1 @@
+"""How notices leave the house."""
