@@ -11,236 +11,439 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pool', '0019_places_in_the_queue'),
+        ("pool", "0019_places_in_the_queue"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ApprovalPolicy',
+            name="ApprovalPolicy",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='ap', unique=True)),
-                ('number', models.PositiveIntegerField()),
-                ('steps', models.JSONField(default=list)),
-                ('answer_hours', models.PositiveSmallIntegerField(default=8)),
-                ('remind_hours', models.PositiveSmallIntegerField(default=4)),
-                ('escalate_hours', models.PositiveSmallIntegerField(default=12)),
-                ('calendar', models.JSONField(default=dict)),
-                ('reason', models.CharField(blank=True, max_length=200)),
-                ('at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="ap", unique=True
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("steps", models.JSONField(default=list)),
+                ("answer_hours", models.PositiveSmallIntegerField(default=8)),
+                ("remind_hours", models.PositiveSmallIntegerField(default=4)),
+                ("escalate_hours", models.PositiveSmallIntegerField(default=12)),
+                ("calendar", models.JSONField(default=dict)),
+                ("reason", models.CharField(blank=True, max_length=200)),
+                ("at", models.DateTimeField(auto_now_add=True)),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Delegation',
+            name="Delegation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='dg', unique=True)),
-                ('span', django.contrib.postgres.fields.ranges.DateTimeRangeField()),
-                ('reason', models.CharField(blank=True, max_length=200)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="dg", unique=True
+                    ),
+                ),
+                ("span", django.contrib.postgres.fields.ranges.DateTimeRangeField()),
+                ("reason", models.CharField(blank=True, max_length=200)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Notice',
+            name="Notice",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='nt', unique=True)),
-                ('kind', models.CharField(max_length=24)),
-                ('about', models.CharField(max_length=80)),
-                ('key', models.CharField(max_length=200)),
-                ('text', models.CharField(max_length=400)),
-                ('values', models.JSONField(default=dict)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('read_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="nt", unique=True
+                    ),
+                ),
+                ("kind", models.CharField(max_length=24)),
+                ("about", models.CharField(max_length=80)),
+                ("key", models.CharField(max_length=200)),
+                ("text", models.CharField(max_length=400)),
+                ("values", models.JSONField(default=dict)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("read_at", models.DateTimeField(blank=True, null=True)),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='NoticeChoice',
+            name="NoticeChoice",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=24)),
-                ('channel', models.CharField(max_length=8)),
-                ('how', models.CharField(max_length=8)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=24)),
+                ("channel", models.CharField(max_length=8)),
+                ("how", models.CharField(max_length=8)),
             ],
             options={
-                'ordering': ['pk'],
+                "ordering": ["pk"],
             },
         ),
         migrations.CreateModel(
-            name='NoticeDelivery',
+            name="NoticeDelivery",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('channel', models.CharField(max_length=8)),
-                ('due_at', models.DateTimeField()),
-                ('tries', models.PositiveSmallIntegerField(default=0)),
-                ('claimed_at', models.DateTimeField(blank=True, null=True)),
-                ('sent_at', models.DateTimeField(blank=True, null=True)),
-                ('given_up_at', models.DateTimeField(blank=True, null=True)),
-                ('error', models.CharField(blank=True, max_length=200)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("channel", models.CharField(max_length=8)),
+                ("due_at", models.DateTimeField()),
+                ("tries", models.PositiveSmallIntegerField(default=0)),
+                ("claimed_at", models.DateTimeField(blank=True, null=True)),
+                ("sent_at", models.DateTimeField(blank=True, null=True)),
+                ("given_up_at", models.DateTimeField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=200)),
             ],
             options={
-                'ordering': ['pk'],
+                "ordering": ["pk"],
             },
         ),
         migrations.CreateModel(
-            name='NoticeHook',
+            name="NoticeHook",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='nh', unique=True)),
-                ('url', models.CharField(max_length=500)),
-                ('secret', models.TextField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="nh", unique=True
+                    ),
+                ),
+                ("url", models.CharField(max_length=500)),
+                ("secret", models.TextField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
             ],
         ),
         migrations.AddField(
-            model_name='lease',
-            name='recall_reason',
+            model_name="lease",
+            name="recall_reason",
             field=models.CharField(blank=True, max_length=200),
         ),
         migrations.AddField(
-            model_name='lease',
-            name='recalled_at',
+            model_name="lease",
+            name="recalled_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='request',
-            name='alteration',
-            field=models.CharField(blank=True, default='', max_length=8),
+            model_name="request",
+            name="alteration",
+            field=models.CharField(blank=True, default="", max_length=8),
         ),
         migrations.AddField(
-            model_name='request',
-            name='alters',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='changes', to='pool.lease'),
+            model_name="request",
+            name="alters",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="changes",
+                to="pool.lease",
+            ),
         ),
         migrations.AddField(
-            model_name='request',
-            name='escalated_at',
+            model_name="request",
+            name="escalated_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddField(
-            model_name='request',
-            name='reminded',
+            model_name="request",
+            name="reminded",
             field=models.PositiveSmallIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='request',
-            name='step_since',
+            model_name="request",
+            name="step_since",
             field=models.DateTimeField(blank=True, null=True),
         ),
         migrations.AddConstraint(
-            model_name='request',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('alteration', ''), ('alters', None)), models.Q(('alteration__in', [pool.lifecycle.leases.LeaseChange['EXTEND'], pool.lifecycle.leases.LeaseChange['RESIZE']]), ('alters__isnull', False)), _connector='OR'), name='request_alters_a_lease'),
+            model_name="request",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("alteration", ""), ("alters", None)),
+                    models.Q(
+                        (
+                            "alteration__in",
+                            [
+                                pool.lifecycle.leases.LeaseChange["EXTEND"],
+                                pool.lifecycle.leases.LeaseChange["RESIZE"],
+                            ],
+                        ),
+                        ("alters__isnull", False),
+                    ),
+                    _connector="OR",
+                ),
+                name="request_alters_a_lease",
+            ),
         ),
         migrations.AddField(
-            model_name='approvalpolicy',
-            name='organization',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='approval_policies', to='pool.organization'),
+            model_name="approvalpolicy",
+            name="organization",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="approval_policies",
+                to="pool.organization",
+            ),
         ),
         migrations.AddField(
-            model_name='approvalpolicy',
-            name='user',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL),
+            model_name="approvalpolicy",
+            name="user",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='delegation',
-            name='deputy',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='deputations', to=settings.AUTH_USER_MODEL),
+            model_name="delegation",
+            name="deputy",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="deputations",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='delegation',
-            name='person',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='delegations', to=settings.AUTH_USER_MODEL),
+            model_name="delegation",
+            name="person",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="delegations",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='notice',
-            name='user',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to=settings.AUTH_USER_MODEL),
+            model_name="notice",
+            name="user",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="notices",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='noticechoice',
-            name='user',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notice_choices', to=settings.AUTH_USER_MODEL),
+            model_name="noticechoice",
+            name="user",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="notice_choices",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddField(
-            model_name='noticedelivery',
-            name='notice',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='pool.notice'),
+            model_name="noticedelivery",
+            name="notice",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="deliveries",
+                to="pool.notice",
+            ),
         ),
         migrations.AddField(
-            model_name='noticehook',
-            name='user',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='notice_hook', to=settings.AUTH_USER_MODEL),
+            model_name="noticehook",
+            name="user",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="notice_hook",
+                to=settings.AUTH_USER_MODEL,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='approvalpolicy',
-            constraint=models.UniqueConstraint(fields=('organization', 'number'), name='approval_policy_once', nulls_distinct=False),
+            model_name="approvalpolicy",
+            constraint=models.UniqueConstraint(
+                fields=("organization", "number"), name="approval_policy_once", nulls_distinct=False
+            ),
         ),
         migrations.AddConstraint(
-            model_name='approvalpolicy',
-            constraint=models.CheckConstraint(condition=models.Q(('answer_hours__gte', 1), ('remind_hours__gte', 1), ('escalate_hours__gte', models.F('remind_hours'))), name='approval_policy_hours_in_order'),
+            model_name="approvalpolicy",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("answer_hours__gte", 1),
+                    ("remind_hours__gte", 1),
+                    ("escalate_hours__gte", models.F("remind_hours")),
+                ),
+                name="approval_policy_hours_in_order",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delegation',
-            constraint=models.CheckConstraint(condition=models.Q(('person', models.F('deputy')), _negated=True), name='delegation_to_another'),
+            model_name="delegation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("person", models.F("deputy")), _negated=True),
+                name="delegation_to_another",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delegation',
-            constraint=models.CheckConstraint(condition=models.Q(('span__isempty', False), ('span__lower_inf', False), ('span__upper_inf', False)), name='delegation_has_an_end'),
+            model_name="delegation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("span__isempty", False), ("span__lower_inf", False), ("span__upper_inf", False)
+                ),
+                name="delegation_has_an_end",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='delegation',
-            constraint=django.contrib.postgres.constraints.ExclusionConstraint(condition=models.Q(('ended_at', None)), expressions=[('person', '='), ('span', '&&')], name='delegation_one_at_a_time'),
+            model_name="delegation",
+            constraint=django.contrib.postgres.constraints.ExclusionConstraint(
+                condition=models.Q(("ended_at", None)),
+                expressions=[("person", "="), ("span", "&&")],
+                name="delegation_one_at_a_time",
+            ),
         ),
         migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(fields=['user', '-id'], name='notice_by_user'),
+            model_name="notice",
+            index=models.Index(fields=["user", "-id"], name="notice_by_user"),
         ),
         migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(condition=models.Q(('read_at', None)), fields=['user'], name='notice_unread'),
+            model_name="notice",
+            index=models.Index(
+                condition=models.Q(("read_at", None)), fields=["user"], name="notice_unread"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='notice',
-            constraint=models.UniqueConstraint(fields=('user', 'key'), name='notice_once'),
+            model_name="notice",
+            constraint=models.UniqueConstraint(fields=("user", "key"), name="notice_once"),
         ),
         migrations.AddConstraint(
-            model_name='notice',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [pool.rules.notices.NoticeKind['ALERT'], pool.rules.notices.NoticeKind['ASKED_BACK'], pool.rules.notices.NoticeKind['COMMENTED'], pool.rules.notices.NoticeKind['DECIDED'], pool.rules.notices.NoticeKind['DEPUTY'], pool.rules.notices.NoticeKind['EXPIRY'], pool.rules.notices.NoticeKind['IDLE'], pool.rules.notices.NoticeKind['MONEY'], pool.rules.notices.NoticeKind['RECALL'], pool.rules.notices.NoticeKind['REMINDER'], pool.rules.notices.NoticeKind['TO_DECIDE'], pool.rules.notices.NoticeKind['WORK']])), name='notice_kind_known'),
+            model_name="notice",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "kind__in",
+                        [
+                            pool.rules.notices.NoticeKind["ALERT"],
+                            pool.rules.notices.NoticeKind["ASKED_BACK"],
+                            pool.rules.notices.NoticeKind["COMMENTED"],
+                            pool.rules.notices.NoticeKind["DECIDED"],
+                            pool.rules.notices.NoticeKind["DEPUTY"],
+                            pool.rules.notices.NoticeKind["EXPIRY"],
+                            pool.rules.notices.NoticeKind["IDLE"],
+                            pool.rules.notices.NoticeKind["MONEY"],
+                            pool.rules.notices.NoticeKind["RECALL"],
+                            pool.rules.notices.NoticeKind["REMINDER"],
+                            pool.rules.notices.NoticeKind["TO_DECIDE"],
+                            pool.rules.notices.NoticeKind["WORK"],
+                        ],
+                    )
+                ),
+                name="notice_kind_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='noticechoice',
-            constraint=models.UniqueConstraint(fields=('user', 'kind', 'channel'), name='notice_choice_once'),
+            model_name="noticechoice",
+            constraint=models.UniqueConstraint(
+                fields=("user", "kind", "channel"), name="notice_choice_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='noticechoice',
-            constraint=models.CheckConstraint(condition=models.Q(('channel__in', [pool.rules.notices.Channel['HOOK'], pool.rules.notices.Channel['MAIL']]), ('how__in', [pool.rules.notices.How['AT_ONCE'], pool.rules.notices.How['DAILY'], pool.rules.notices.How['OFF']]), ('kind__in', [pool.rules.notices.NoticeKind['ALERT'], pool.rules.notices.NoticeKind['ASKED_BACK'], pool.rules.notices.NoticeKind['COMMENTED'], pool.rules.notices.NoticeKind['DECIDED'], pool.rules.notices.NoticeKind['DEPUTY'], pool.rules.notices.NoticeKind['EXPIRY'], pool.rules.notices.NoticeKind['IDLE'], pool.rules.notices.NoticeKind['MONEY'], pool.rules.notices.NoticeKind['RECALL'], pool.rules.notices.NoticeKind['REMINDER'], pool.rules.notices.NoticeKind['TO_DECIDE'], pool.rules.notices.NoticeKind['WORK']])), name='notice_choice_known'),
+            model_name="noticechoice",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "channel__in",
+                        [pool.rules.notices.Channel["HOOK"], pool.rules.notices.Channel["MAIL"]],
+                    ),
+                    (
+                        "how__in",
+                        [
+                            pool.rules.notices.How["AT_ONCE"],
+                            pool.rules.notices.How["DAILY"],
+                            pool.rules.notices.How["OFF"],
+                        ],
+                    ),
+                    (
+                        "kind__in",
+                        [
+                            pool.rules.notices.NoticeKind["ALERT"],
+                            pool.rules.notices.NoticeKind["ASKED_BACK"],
+                            pool.rules.notices.NoticeKind["COMMENTED"],
+                            pool.rules.notices.NoticeKind["DECIDED"],
+                            pool.rules.notices.NoticeKind["DEPUTY"],
+                            pool.rules.notices.NoticeKind["EXPIRY"],
+                            pool.rules.notices.NoticeKind["IDLE"],
+                            pool.rules.notices.NoticeKind["MONEY"],
+                            pool.rules.notices.NoticeKind["RECALL"],
+                            pool.rules.notices.NoticeKind["REMINDER"],
+                            pool.rules.notices.NoticeKind["TO_DECIDE"],
+                            pool.rules.notices.NoticeKind["WORK"],
+                        ],
+                    ),
+                ),
+                name="notice_choice_known",
+            ),
         ),
         migrations.AddIndex(
-            model_name='noticedelivery',
-            index=models.Index(condition=models.Q(('given_up_at', None), ('sent_at', None)), fields=['due_at'], name='notice_delivery_due'),
+            model_name="noticedelivery",
+            index=models.Index(
+                condition=models.Q(("given_up_at", None), ("sent_at", None)),
+                fields=["due_at"],
+                name="notice_delivery_due",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='noticedelivery',
-            constraint=models.UniqueConstraint(fields=('notice', 'channel'), name='notice_delivery_once'),
+            model_name="noticedelivery",
+            constraint=models.UniqueConstraint(
+                fields=("notice", "channel"), name="notice_delivery_once"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='noticedelivery',
-            constraint=models.CheckConstraint(condition=models.Q(('channel__in', [pool.rules.notices.Channel['HOOK'], pool.rules.notices.Channel['MAIL']])), name='notice_delivery_channel_known'),
+            model_name="noticedelivery",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "channel__in",
+                        [pool.rules.notices.Channel["HOOK"], pool.rules.notices.Channel["MAIL"]],
+                    )
+                ),
+                name="notice_delivery_channel_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='noticedelivery',
-            constraint=models.CheckConstraint(condition=models.Q(('sent_at', None), ('given_up_at', None), _connector='OR'), name='notice_delivery_ends_one_way'),
+            model_name="noticedelivery",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("sent_at", None), ("given_up_at", None), _connector="OR"),
+                name="notice_delivery_ends_one_way",
+            ),
         ),
     ]

@@ -31,9 +31,7 @@ class Delegation(models.Model):
     class Meta:
         ordering = ["-pk"]
         constraints = [
-            models.CheckConstraint(
-                name="delegation_to_another", condition=~Q(person=F("deputy"))
-            ),
+            models.CheckConstraint(name="delegation_to_another", condition=~Q(person=F("deputy"))),
             models.CheckConstraint(
                 name="delegation_has_an_end",
                 condition=Q(span__upper_inf=False, span__lower_inf=False, span__isempty=False),
