@@ -206,17 +206,23 @@ def _profiled(board: Board, mode: Mode, rows: Ints, grants: Grants) -> Sieve:
 
 def _sums(board: Board, work: Waiting, partition: int, rows: Ints, grants: Grants) -> Sieve:
     """Class ceilings on the sum of a card; counted only where the partition has any."""
-    if any(c.scope is not CeilingScope.PER_WORKLOAD for c in ceilings_for(board, work, partition)):
-        room = ceiling_room(board, work, partition, rows)
+    room = ceiling_room(board, work, partition, rows)
+    if room is not None:
         yield Reason.CEILING, grants.compute[board.cards.kind[rows]] <= room
 
 
-def ceiling_room(board: Board, work: Waiting, partition: int, rows: Ints) -> Ints:
-    """How much more of each card's compute this work's class may take, in thousandths."""
+def ceiling_room(board: Board, work: Waiting, partition: int, rows: Ints) -> Ints | None:
+    """How much more of each card's compute this work's class may take, in thousandths.
+
+    None where no ceiling counts what is on a card already.
+    """
     cards = board.cards
+    ceilings = ceilings_for(board, work, partition)
+    if all(ceiling.scope is CeilingScope.PER_WORKLOAD for ceiling in ceilings):
+        return None
     left = np.full(len(rows), FULL, dtype=np.int64)
     mixed = np.array([kind.mixed for kind in board.kinds], dtype=np.bool_)[cards.kind[rows]]
-    for ceiling in ceilings_for(board, work, partition):
+    for ceiling in ceilings:
         if ceiling.scope is CeilingScope.PER_WORKLOAD:
             continue
         used = np.array(

@@ -17,7 +17,10 @@ from pool.scheduling.parts import Cutting, mig_cutting, soft_cutting
 from pool.scheduling.score import fragments, share_deltas
 from pool.scheduling.take import clear, give
 from pool.scheduling.trial import Trial, behind_of, places_left, trial_at, weights_of
-from pool.scheduling.words import NO_LAYOUT
+from pool.scheduling.words import Sort
+
+SIZE = 1
+"""Where the size of what is given stands in a merit."""
 
 NOWHERE = 1 << 40
 """The size of what does not fit: larger than anything that does."""
@@ -112,47 +115,51 @@ def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     lowest row.
     """
     sorts = board.cards.sort[rows]
-    stays = hunt.work.declared_s is None
     left = ceiling_room(board, hunt.work, hunt.partition, rows)
-    first = _firsts(sorts if (left == FULL).all() else sorts * (FULL + 1) + np.maximum(left, 0))
+    first = _firsts(sorts if left is None else sorts * (FULL + 1) + np.maximum(left, 0))
     met = [board.words.sorts[code] for code in sorts[first].tolist()]
-    entry = np.array([sort.entry for sort in met], dtype=np.int64)
-    untouched = np.array([sort.untouched for sort in met], dtype=np.int64)
-    trials = [
-        trial_at(
-            board,
-            sort.kind,
-            sort.layout,
-            hunt.grants.by_kind,
-            behind_of(board, sort.kind, hunt.work) if sort.layout != NO_LAYOUT else (),
-            stays=stays,
-        )
-        for sort in met
-    ]
+    kinds = sorted({sort.kind for sort in met})
+    behind = {kind: behind_of(board, kind, hunt.work) for kind in kinds if _cut(board, kind)}
     rooms: dict[int, Sequence[int]] = {}
+    stays = hunt.work.declared_s is None
     if stays:
-        kinds = {sort.kind for sort in met}
-        rooms = {kind: places_left(board, hunt.partition, kind) for kind in sorted(kinds)}
-    table = np.array(
-        [
-            _scores(board, hunt, sort.kind, t, rooms.get(sort.kind))
-            for sort, t in zip(met, trials, strict=True)
-        ],
-        dtype=np.int64,
-    ).reshape(len(met), 5)
-    over = table[:, 4] > left[first]
-    size = np.where(over, NOWHERE, table[:, 0])
-    fresh = untouched + (entry > 0)
+        rooms = {kind: places_left(board, hunt.partition, kind) for kind in kinds}
+    best: tuple[tuple[int, ...], Trial] | None = None
+    for at, sort in zip(first.tolist(), met, strict=True):
+        layout, next_ones = sort.layout, behind.get(sort.kind, ())
+        trial = trial_at(board, sort.kind, layout, hunt.grants.by_kind, next_ones, stays=stays)
+        if trial is None:
+            continue
+        room = FULL if left is None else int(left[at])
+        merit = _merit(board, hunt, sort, trial, rooms.get(sort.kind), room)
+        key = (*merit, int(rows[at]))
+        if merit[SIZE] < NOWHERE and (best is None or key < best[0]):
+            best = (key, trial)
+    return None if best is None else mig_cutting(board, best[0][-1], best[1])
+
+
+def _cut(board: Board, kind: int) -> bool:
+    return board.kinds[kind].geometry(Mode.MIG) is not None
+
+
+def _merit(
+    board: Board,
+    hunt: Hunt,
+    sort: Sort,
+    trial: Trial,
+    room: Sequence[int] | None,
+    left: int,
+) -> tuple[int, ...]:
+    """What counts when a card is chosen, less is better; `left` is what ceilings leave of it."""
+    micro, removed, made, loss, compute = _scores(board, hunt, sort.kind, trial, room)
+    size = micro if compute <= left else NOWHERE
+    strength = board.kinds[sort.kind].strength
+    strong = heavy(hunt.work, board.snapshot.rules)
+    dearness = -strength if strong else max(strength, 1) * size
+    fresh = int(sort.untouched) + (sort.entry > 0)
     if hunt.policy is Policy.SPREAD:
         fresh = -fresh
-    moves = entry + table[:, 2]
-    dearness = _dearness(board, hunt.work, rows[first], size)
-    order = np.lexsort((rows[first], moves, table[:, 3], fresh, table[:, 1], size, dearness, over))
-    best = int(order[0])
-    trial = trials[best]
-    if trial is None or size[best] >= NOWHERE:
-        return None
-    return mig_cutting(board, int(rows[first[best]]), trial)
+    return (dearness, size, removed, fresh, loss, sort.entry + made)
 
 
 def _firsts(codes: Ints) -> Ints:
@@ -167,14 +174,14 @@ def _firsts(codes: Ints) -> Ints:
 
 
 def _scores(
-    board: Board, hunt: Hunt, kind: int, trial: Trial | None, room: Sequence[int] | None
+    board: Board, hunt: Hunt, kind: int, trial: Trial, room: Sequence[int] | None
 ) -> tuple[int, int, int, int, int]:
     """What is given, whether slices must go first, moves, loss in millionths, and compute.
 
     What stays for good loses as well by taking places of which the partition has few.
     """
     geometry = board.kinds[kind].geometry(Mode.MIG)
-    if trial is None or geometry is None:
+    if geometry is None:
         return (NOWHERE, 0, 0, 0, 0)
     profile = geometry.profiles[trial.profile]
     micro = profile_micro(geometry, profile)
@@ -247,6 +254,6 @@ def _still_open(board: Board, hunt: Hunt, rows: Ints) -> Sequence[int]:
             )
         if calm_here is not None:
             fine = fine and bool(calm_here[i])
-        if fine and grants.compute[kind] <= ceilings[i]:
+        if fine and (ceilings is None or grants.compute[kind] <= ceilings[i]):
             found.append(i)
     return found
