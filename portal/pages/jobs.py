@@ -20,11 +20,12 @@ from pool.rules.arrays import lasting
 from pool.rules.gangs import Gang
 from pool.selectors.leases import active_leases
 from pool.selectors.workloads import workload_list
-from pool.services.workloads import workload_submit
+from pool.services.catalogue.giving import given_again, work_submit
 from portal.access.guards import found, guard
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
 from portal.pages.answers import Answer, answer
+from portal.pages.catalogue.fields import GivenFields, filled_in
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page
 from portal.pages.need_forms import NeedForm, as_filled_in
@@ -38,10 +39,12 @@ RENAMED = {
     "runs": "retries",
     "array": "pieces",
     "after": "after_uids",
+    "storage": "storage_1",
+    "secrets": "secret_1",
 }
 
 
-class JobForm(SeriesFields, NeedForm):
+class JobForm(GivenFields, SeriesFields, NeedForm):
     """A need, and what to run with it: once, or as the pieces of an array."""
 
     lease = forms.ModelChoiceField(
@@ -232,7 +235,8 @@ def _like(old: Workload) -> dict[str, Any]:
         "time_value": max(1, -(-old.expected_seconds // 60)),
         "time_unit": 60,
         "comment": old.comment,
-        "image": old.image,
+        "image": "" if old.environment else old.image,
+        **filled_in(given_again(workload=old)),
         "retries": old.runs_asked,
         "on_rank_death": old.on_rank_death,
         "rendezvous_seconds": old.rendezvous_seconds,
@@ -244,7 +248,8 @@ def _submit(request: HtmxRequest, form: JobForm) -> Workload | None:
     said = job_answer(form)
     try:
         guard(request.standing, Verb.WORK_SUBMIT, data["project"])
-        return workload_submit(
+        return work_submit(
+            given=form.given,
             user=request.user,
             project=data["project"],
             template_version=form.chosen,

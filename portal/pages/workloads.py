@@ -27,6 +27,7 @@ from pool.selectors.workloads import (
 from pool.services.workloads import workload_stop
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
+from portal.pages.catalogue.fields import given_words
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
 from portal.pages.series.again import as_rest
@@ -75,6 +76,7 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
         "ended": workload.state in ENDED,
         "series": usage_series(attempts[0], workload, context["holds"]) if attempts else {},
         "rest": as_rest(workload),
+        **given_words(workload),
     }
     return render(request, "pages/workloads/detail.html", context)
 

@@ -1,0 +1,122 @@
+"""Fields of the job form: what it is to use of the catalogues."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from pool.lifecycle.catalogue import SecretForm
+from pool.models import Environment, Secret, Storage, Workload
+from pool.rules.catalogue import Mounted, Told
+from pool.selectors.catalogue.lists import environment_list, given_to, secret_list, storage_list
+from pool.selectors.memberships import Standing
+from pool.services.catalogue.giving import Given, work_warnings
+
+LINES = range(1, 4)
+"""So many storage objects and secrets fit the form; scripts may give more."""
+
+FORMS = [(SecretForm.ENV.value, _("a variable")), (SecretForm.FILE.value, _("a file"))]
+
+
+class GivenFields(forms.Form):
+    """An environment, three storage objects with their places, three secrets with their names."""
+
+    environment = forms.ModelChoiceField(
+        label=_("Environment"),
+        queryset=Environment.objects.none(),
+        to_field_name="slug",
+        required=False,
+        empty_label=_("the template's, or none"),
+        help_text=_("An image or a folder of programs; what cannot run on the cards is refused."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        standing: Standing = kwargs["standing"]
+        for n in LINES:
+            self.fields[f"storage_{n}"] = forms.ModelChoiceField(
+                label=_("Storage"),
+                queryset=storage_list(standing=standing).filter(active=True),
+                to_field_name="uid",
+                required=False,
+                empty_label=_("none"),
+            )
+            self.fields[f"storage_{n}_at"] = forms.CharField(
+                label=_("Beside its files as"),
+                max_length=200,
+                required=False,
+                help_text=_("A relative path, for example data.") if n == 1 else "",
+            )
+            self.fields[f"secret_{n}"] = forms.ModelChoiceField(
+                label=_("Secret"),
+                queryset=secret_list(standing=standing),
+                to_field_name="uid",
+                required=False,
+                empty_label=_("none"),
+            )
+            self.fields[f"secret_{n}_form"] = forms.ChoiceField(
+                label=_("As"), choices=FORMS, required=False
+            )
+            self.fields[f"secret_{n}_name"] = forms.CharField(
+                label=_("Called"), max_length=63, required=False
+            )
+        field = self.fields["environment"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = environment_list(standing=standing).filter(active=True)
+
+    @property
+    def storage_fields(self) -> list[tuple[forms.BoundField, ...]]:
+        """The fields of storage, a line each."""
+        return [(self[f"storage_{n}"], self[f"storage_{n}_at"]) for n in LINES]
+
+    @property
+    def secret_fields(self) -> list[tuple[forms.BoundField, ...]]:
+        """The fields of secrets, a line each."""
+        names = ("secret_{}", "secret_{}_form", "secret_{}_name")
+        return [tuple(self[name.format(n)] for name in names) for n in LINES]
+
+    @property
+    def given_open(self) -> bool:
+        """Whether something of it is filled in, or wrong."""
+        lines = (*self.storage_fields, *self.secret_fields)
+        fields = (self["environment"], *(one for line in lines for one in line))
+        said = (one for one in fields if not one.name.endswith("_form"))
+        return any(one.value() or one.errors for one in said)
+
+    @property
+    def given(self) -> Given:
+        """As the service takes it."""
+        data = self.cleaned_data
+        mounts, secrets = [], []
+        for n in LINES:
+            storage: Storage | None = data.get(f"storage_{n}")
+            if storage is not None:
+                at = data[f"storage_{n}_at"].strip() or storage.name.replace(" ", "-")
+                mounts.append(Mounted(storage.uid, at))
+            secret: Secret | None = data.get(f"secret_{n}")
+            if secret is not None:
+                name = data[f"secret_{n}_name"].strip() or secret.name
+                secrets.append(Told(secret.uid, name, data[f"secret_{n}_form"] or "env"))
+        environment = data.get("environment")
+        return Given(mounts, secrets, environment.slug if environment else "")
+
+
+def given_words(workload: Workload) -> dict[str, Any]:
+    """What a workload uses of the catalogues, for its page."""
+    storage, secrets = given_to(workload=workload)
+    return {
+        "given_storage": storage,
+        "given_secrets": secrets,
+        "warnings": work_warnings(workload=workload),
+    }
+
+
+def filled_in(given: Given) -> dict[str, Any]:
+    """The fields as they were for earlier work; what does not fit the form is left out."""
+    start: dict[str, Any] = {"environment": given.environment}
+    for n, mount in zip(LINES, given.mounts, strict=False):
+        start |= {f"storage_{n}": mount.storage, f"storage_{n}_at": mount.at}
+    for n, told in zip(LINES, given.secrets, strict=False):
+        start |= {f"secret_{n}": told.secret, f"secret_{n}_form": told.form}
+        start[f"secret_{n}_name"] = told.name
+    return start
