@@ -129,8 +129,8 @@ def _counted(
     last = round(LEAST_NOTICE_S / 60)
     levels = {m for m in rule.warn_minutes if last < m and m * 60 < limit} | {last}
     unwarned = before.warned is None or before.warned > last
-    if unwarned and quiet > limit - LEAST_NOTICE_S:
-        quiet = max(limit - LEAST_NOTICE_S, before.quiet_s)
+    if unwarned:
+        quiet = min(quiet, limit - LEAST_NOTICE_S)
     left = limit - quiet
     due = [m for m in levels if left <= m * 60 and (before.warned is None or m < before.warned)]
     if due and left > 0:
