@@ -14,6 +14,7 @@ from django.db.models.functions import Greatest
 from pool.clock import now
 from pool.cycle import lending
 from pool.cycle.commit import Done, commit
+from pool.cycle.restored import unheard
 from pool.cycle.snapshot import take
 from pool.cycle.turns import settle
 from pool.lifecycle.workloads import WorkloadState
@@ -70,7 +71,7 @@ def run_rounds(*, anyway: bool = True) -> Rounds:
     seen here, or its own task gets the lock.
     """
     total = Rounds()
-    while total.rounds < MOST_ROUNDS:
+    while total.rounds < MOST_ROUNDS and not unheard():
         with only_one(ROUND) as mine:
             if not mine:
                 break

@@ -118,6 +118,7 @@ class EventKind(StrEnum):
     NODE_CREDENTIAL_REVOKED = "node.credential_revoked"
     JOIN_TOKEN_ISSUED = "join_token.issued"  # noqa: S105
     FOUND_WORK_SEEN = "found_work.seen"
+    FOUND_WORK_MOVED = "found_work.moved"
     ALERT_MOVED = "alert.moved"
     PRICE_CHANGED = "price.changed"
     EPOCH_RAISED = "epoch.raised"

@@ -1,6 +1,7 @@
 """Tables of the pool, one file a noun."""
 
 from pool.models.accuracy import Accuracy
+from pool.models.adoption.found import FoundWork
 from pool.models.alerts import Alert
 from pool.models.approvals.delegations import Delegation
 from pool.models.approvals.notices import Notice, NoticeChoice, NoticeDelivery, NoticeHook
@@ -57,6 +58,7 @@ __all__ = [
     "Environment",
     "Event",
     "FairUse",
+    "FoundWork",
     "GroupRole",
     "Hold",
     "HourRollup",

@@ -5,13 +5,16 @@ from django.db.models import Q
 
 
 class Installation(models.Model):
-    """One row. A restored backup raises `epoch`. Rounds run while `round_done` < `round_wanted`.
+    """One row. A restored backup raises `epoch`, at `epoch_raised_at`.
+
+    Rounds run while `round_done` < `round_wanted`.
 
     `wait_target_s` is how long work should wait at most, nineteen times out of twenty.
     """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     epoch = models.IntegerField(default=1)
+    epoch_raised_at = models.DateTimeField(null=True, blank=True)
     example = models.BooleanField(default=False)
     first_run = models.CharField(max_length=12, default="")
     round_wanted = models.BigIntegerField(default=0)

@@ -7,9 +7,11 @@ from msgspec.structs import replace
 from nodeagent.protocol.desired import Desired, Launch, Notice, WantedSlice, WantedWork
 from nodeagent.protocol.vocabulary import Mode, Silence, WorkloadKind, WorkWanted
 from pool.lifecycle.catalogue import EnvironmentKind
+from pool.lifecycle.found import FoundState
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.slices import SliceState
 from pool.lifecycle.workloads import AttemptState, WorkloadState
+from pool.models.adoption.found import FoundWork
 from pool.models.installation import Installation
 from pool.models.nodes import Node
 from pool.models.placements import Hold
@@ -196,6 +198,11 @@ def _env(workload: Workload, attempt: Attempt, holds: list[Hold], node: Node) ->
 
 
 def _closed(node: Node) -> tuple[str, ...]:
-    """Attempts that the books ended and the node has not yet reported clean: it must end them."""
+    """Attempts that the books ended and the node has not yet reported clean: it must end them. And
+    those that the books never knew and a person wants ended."""
     rows = Attempt.objects.filter(unsettled_on(node))
-    return tuple(rows.order_by("pk").values_list("uid", flat=True))
+    found = FoundWork.objects.filter(node=node, state=FoundState.STOPPING)
+    return (
+        *rows.order_by("pk").values_list("uid", flat=True),
+        *found.order_by("pk").values_list("attempt", flat=True),
+    )

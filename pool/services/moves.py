@@ -18,6 +18,7 @@ from pool.events import Actor, record
 from pool.lifecycle.alerts import ALERT
 from pool.lifecycle.cards import CARD
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.found import FOUND
 from pool.lifecycle.leases import LEASE, LeaseState
 from pool.lifecycle.nodes import NODE
 from pool.lifecycle.placements import PLACEMENT
@@ -30,6 +31,7 @@ from pool.lifecycle.table import Lifecycle
 from pool.lifecycle.targets import CUTBACK, PLANNED_QUOTA
 from pool.lifecycle.windows import WINDOW
 from pool.lifecycle.workloads import ATTEMPT, PREEMPT_NOTICE_S, WORKLOAD, WorkloadState
+from pool.models.adoption.found import FoundWork
 from pool.models.alerts import Alert
 from pool.models.cards import Card
 from pool.models.leases import Lease
@@ -83,6 +85,9 @@ MACHINES: dict[type[models.Model], Machine] = {
         PLANNED_QUOTA, EventKind.QUOTA_PLAN_MOVED, frozenset({"state_since", "state_reason"})
     ),
     Cutback: Machine(CUTBACK, EventKind.CUTBACK_MOVED, frozenset({"state_since", "state_reason"})),
+    FoundWork: Machine(
+        FOUND, EventKind.FOUND_WORK_MOVED, frozenset({"state_since", "state_reason"})
+    ),
     Window: Machine(WINDOW, EventKind.WINDOW_MOVED, frozenset({"state_since", "state_reason"})),
     Request: Machine(
         REQUEST,

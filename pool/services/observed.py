@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -23,7 +24,8 @@ from pool.models.installation import Installation
 from pool.models.nodes import Node
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
-from pool.services.alerts import alert_raise, alert_resolve
+from pool.services.adoption.seen import found_seen
+from pool.services.alerts import alert_resolve
 from pool.services.attempts import End, attempt_end
 from pool.services.cards import cards_found, cards_health
 from pool.services.catalogue.watched import places_take
@@ -180,7 +182,9 @@ def node_back(*, node: Node, actor: Actor) -> None:
 def _work(node: Node, report: Report, actor: Actor) -> tuple[str, ...]:
     """Take in the attempts; the uids of those whose end is now in the books."""
     told = {one.attempt: one for one in report.work}
+    ours = partial(_our_time, report=report)
     if not told:
+        found_seen(node=node, told=(), report=report, actor=actor, ours=ours)
         return ()
     rows = {
         row.uid: row
@@ -188,9 +192,6 @@ def _work(node: Node, report: Report, actor: Actor) -> tuple[str, ...]:
         .select_related("workload")
         .order_by("pk")
     }
-
-    def ours(at: float | None) -> datetime | None:
-        return _our_time(at, report)
 
     closed: list[str] = []
     for uid, row in rows.items():
@@ -202,8 +203,8 @@ def _work(node: Node, report: Report, actor: Actor) -> tuple[str, ...]:
     for uid, rank in ranks.items():
         if rank_take(rank=rank, found=told[uid], ours=ours, actor=actor):
             closed.append(uid)
-    for uid in rest - ranks.keys():
-        _found_work(node, told[uid], actor)
+    strange = [told[uid] for uid in sorted(rest - ranks.keys())]
+    closed += found_seen(node=node, told=strange, report=report, actor=actor, ours=ours)
     return tuple(closed)
 
 
@@ -329,19 +330,3 @@ def _clean_slices(attempt: Attempt, actor: Actor) -> None:
     )
     for row in locked(held):
         move(row, "cleaning", actor=actor, told={"workload": attempt.workload.uid})
-
-
-def _found_work(node: Node, found: FoundWork, actor: Actor) -> None:
-    """Work that the books do not know: told once, never touched; a person decides."""
-    with transaction.atomic():
-        fresh = alert_raise(
-            key=f"found:{node.uid}:{found.attempt}",
-            subject=f"node:{node.uid}",
-            title=_("Work that the books do not know runs on %(node)s") % {"node": node.name},
-            detail={"attempt": found.attempt, "workload": found.workload, "pid": found.pid},
-            actor=actor,
-        )
-        if fresh:
-            record(
-                EventKind.FOUND_WORK_SEEN, node, actor=actor, attempt=found.attempt, pid=found.pid
-            )

@@ -1,6 +1,7 @@
 """Giving a workload its slices and its host share, and taking them back when the node is clean."""
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -94,7 +95,7 @@ def _open(workload_id: int, placed: Placed, actor: Actor) -> Placement | None:
     taken = levels.level_take(rows=free, asked=asked)
     slices = _slices(ground, placed)
     _check_room(ground, placed)
-    return _write(ground, placed, slices, taken, actor)
+    return placement_write(ground=ground, placed=placed, slices=slices, taken=taken, actor=actor)
 
 
 def asked_of(placed: Placed) -> dict[tuple[str, str], int]:
@@ -266,8 +267,13 @@ def card_isolation(card: Card, mode: Mode) -> Isolation:
 
 def _check_sums(ground: Ground, new: list[Slice]) -> None:
     """Slices of one card never add up to more than the card; soft ones have no other guard."""
-    for card in ground.cards.values():
-        rows = [row for row in (*ground.living.values(), *new) if row.card_id == card.pk]
+    sums_checked(ground.cards.values(), [*ground.living.values(), *new])
+
+
+def sums_checked(cards: Iterable[Card], slices: Sequence[Slice]) -> None:
+    """Raises Stale: these slices of a card add up to more than it has."""
+    for card in cards:
+        rows = [row for row in slices if row.card_id == card.pk]
         if (
             sum(row.memory_mib for row in rows) > card.memory_mib
             or sum(row.compute_milli for row in rows) > 1000
@@ -294,19 +300,25 @@ def _check_room(ground: Ground, placed: Placed) -> None:
             raise Stale(node=node.uid, why="its CPU, memory or disk are taken")
 
 
-def _write(
+def placement_write(
+    *,
     ground: Ground,
     placed: Placed,
     slices: list[Slice],
     taken: list[levels.Taken],
     actor: Actor,
+    attempt_uid: str = "",
 ) -> Placement:
-    """Attempt, placement, holds; the workload is placed; the node has a newer wish to read."""
+    """Attempt, placement, holds; the workload is placed; the node has a newer wish to read.
+
+    Call it with everything locked. `attempt_uid` is given where the attempt has begun already.
+    """
     workload = ground.workload
     order = in_rank_order(ground.nodes.values())
     node = order[0]
+    begun = {"uid": attempt_uid} if attempt_uid else {}
     attempt = Attempt.objects.create(
-        workload=workload, number=workload.attempts_made + 1, node=node, size=len(order)
+        workload=workload, number=workload.attempts_made + 1, node=node, size=len(order), **begun
     )
     ranks_open(attempt=attempt, placed=placed, cards=ground.cards, nodes=order)
     placement = Placement.objects.create(

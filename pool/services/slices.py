@@ -12,6 +12,7 @@ from pool.events import Actor
 from pool.lifecycle.cards import CardState
 from pool.lifecycle.slices import SliceState
 from pool.lifecycle.workloads import WorkloadState
+from pool.models.adoption.found import FoundWork
 from pool.models.cards import Card
 from pool.models.expressions import closed
 from pool.models.nodes import Node
@@ -189,17 +190,26 @@ def _strangers(node: Node, found: Iterable[FoundSlice], known: set[str], actor: 
         set(Slice.objects.filter(uid__in=named).values_list("uid", flat=True)) if named else set()
     )
     there = {one.card for one in odd if one.uid not in past}
-    marked = Card.objects.filter(
-        node=node, state=CardState.CONTESTED, state_reason=STRANGERS
-    ).values_list("pk", "uuid")
+    marked = list(
+        Card.objects.filter(
+            node=node, state=CardState.CONTESTED, state_reason=STRANGERS
+        ).values_list("pk", "uuid")
+    )
+    kept = _used_by_found(node) if marked else set()
     for pk, uuid in marked:
-        if uuid not in there:
+        if uuid not in there | kept:
             card_strangers(card_id=pk, there=False, node=node, actor=actor)
     if there:
         for pk in Card.objects.filter(node=node, uuid__in=there, state=CardState.READY).values_list(
             "pk", flat=True
         ):
             card_strangers(card_id=pk, there=True, node=node, actor=actor)
+
+
+def _used_by_found(node: Node) -> set[str]:
+    """Cards on which work runs that the books do not know."""
+    rows = FoundWork.objects.filter(node=node, state__in=["running", "stopping"])
+    return {card for cards in rows.values_list("cards", flat=True) for card in cards}
 
 
 @transaction.atomic

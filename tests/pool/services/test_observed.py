@@ -271,7 +271,7 @@ def test_a_report_costs_few_queries_when_nothing_is_new(place, django_assert_max
     place.node.turn()
     seen(place.node.row)
     report = place.node.report()
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         report_take(node=place.node.row, report=report)
 
 

@@ -1,0 +1,1 @@
+"""Work that nodes run and the books do not know."""

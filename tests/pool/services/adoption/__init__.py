@@ -1,0 +1,1 @@
+"""Work that the books did not know."""
