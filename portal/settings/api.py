@@ -4,6 +4,7 @@ from typing import Any
 
 from billing.rating.tariffs import Unit
 from nodeagent.protocol.vocabulary import Mode, WorkloadKind
+from pool.lifecycle.catalogue import Access
 from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit, Role
 
 REST_FRAMEWORK: dict[str, Any] = {
@@ -37,6 +38,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SORT_OPERATIONS": True,
     # Names of choices that several nouns have stay the same whatever noun is added.
     "ENUM_NAME_OVERRIDES": {
+        "AccessEnum": [one.value for one in Access],
         "KindEnum": [one.value for one in WorkloadKind],
         "ModeEnum": [one.value for one in Mode],
         "PriorityEnum": [one.value for one in Priority],
