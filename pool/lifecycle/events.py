@@ -33,6 +33,7 @@ class EventKind(StrEnum):
     DIRECTORY_READ = "directory.read"
     LOGIN_LOCKED = "login.locked"
     LOGOUT = "login.ended"
+    EVENTS_EXPORTED = "events.exported"
     MFA_CHANGED = "mfa.changed"
     LOGIN_SUCCEEDED = "login.succeeded"
     LOGIN_FAILED = "login.failed"

@@ -3,6 +3,8 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
+from allauth.mfa.utils import is_mfa_enabled
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -18,6 +20,13 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def is_reauthentication_required(self, *, app: str) -> bool:
+        """Whether to ask who it is once more; never those who have nothing to answer with here:
+        single sign-on or the directory alone know them."""
+        user = context.request.user
+        known = user.is_authenticated and (user.has_usable_password() or is_mfa_enabled(user))
+        return bool(known and super().is_reauthentication_required(app=app))
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Pass, or refuse while account or address are shut.

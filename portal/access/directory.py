@@ -216,7 +216,7 @@ def _open(dn: str, password: str) -> Iterator[Any]:
     """
     import ldap3
 
-    tls = None
+    tls = connection = None
     if settings.LDAP_STARTTLS or settings.LDAP_URL.startswith("ldaps:"):
         tls = ldap3.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=settings.LDAP_CA_FILE or None)
     try:
@@ -235,6 +235,8 @@ def _open(dn: str, password: str) -> Iterator[Any]:
             raise DirectoryAway("it refuses to encrypt")
         bound = connection.bind()
     except ldap3.core.exceptions.LDAPException as away:
+        if connection is not None and connection.socket is not None:
+            connection.socket.close()
         raise DirectoryAway(str(away)) from away
     try:
         yield connection if bound else None

@@ -156,4 +156,5 @@ urlpatterns = [
     path("invitations/<str:uid>/revoke/", invitations.revoke, name="invitation-revoke"),
     path("invitations/<str:secret>/", invitations.answer, name="invitation"),
     path("events/", events.index, name="events"),
+    path("events/export/<str:shape>/", events.export, name="events-export"),
 ]

@@ -49,7 +49,7 @@
     });
     document.addEventListener("submit", function (event) {
         const form = event.target;
-        if (event.defaultPrevented || form.hasAttribute("hx-post")) {
+        if (event.defaultPrevented || form.hasAttribute("hx-post") || form.hasAttribute("data-keep")) {
             return;
         }
         setTimeout(function () {

@@ -82,6 +82,9 @@ def code(secret):
 
 def set_up(browser):
     """An authenticator app, as a person does it; its secret."""
+    asked = browser.get("/accounts/2fa/totp/activate/")
+    assert b"Is it you?" in browser.get(asked["Location"]).content
+    browser.post(asked["Location"], {"password": WORD})
     shown = browser.get("/accounts/2fa/totp/activate/")
     secret = shown.context["form"].secret
     assert browser.post("/accounts/2fa/totp/activate/", {"code": code(secret)}).status_code == 302
