@@ -6,6 +6,7 @@ Nobody follows a link below a root: what people can write there must not lead el
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -90,7 +91,7 @@ def way_in(mount: Mount, account: Account, group: int) -> str:
         for number, step in enumerate(steps):
             last = number == len(steps) - 1
             if mount.create:
-                _make(handle, step, account if last and not mount.shared else None, group)
+                _make(handle, step, _own(mount, account, group) if last else None)
             following = _enter(handle, step)
             os.close(handle)
             handle = following
@@ -108,21 +109,35 @@ def _enter(handle: int, step: str) -> int:
         raise NotThere(f"{step!r} in it is no folder") from None
 
 
-def _make(handle: int, step: str, owner: Account | None, group: int) -> None:
-    """A folder of the work's own account, or of all accounts of its project."""
+@dataclass(frozen=True)
+class _Owner:
+    """Whose a new folder is, and who may do what there."""
+
+    uid: int
+    gid: int
+    mode: int
+
+
+def _own(mount: Mount, account: Account, group: int) -> _Owner:
+    """The work's own account, or all accounts of its project, else whoever this is."""
+    if os.geteuid() != 0 or account.uid is None or account.gid is None:
+        return _Owner(-1, -1, 0o700)
+    if mount.shared and group:
+        return _Owner(0, group, 0o2770)
+    return _Owner(account.uid, account.gid, 0o700)
+
+
+def _make(handle: int, step: str, owner: _Owner | None) -> None:
+    """Make a folder that is not there; one on the way may be passed by all and read by none."""
     try:
         os.mkdir(step, 0o700, dir_fd=handle)
     except FileExistsError:
         return
     made = os.open(step, OPEN | os.O_NOFOLLOW, dir_fd=handle)
     try:
-        if os.geteuid() != 0:
-            return
-        if owner is not None and owner.uid is not None and owner.gid is not None:
+        if owner is not None and owner.uid >= 0:
             os.fchown(made, owner.uid, owner.gid)
-        elif group:
-            os.fchown(made, 0, group)
-            os.fchmod(made, 0o2770)
+        os.fchmod(made, 0o711 if owner is None else owner.mode)
     finally:
         os.close(made)
 
