@@ -258,10 +258,13 @@ def _running(
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The rows the planner counts, and where a tenant stands at a limit that it does not."""
+    """The rows the planner counts, where a tenant stands at a limit that it does not, and
+    guarantees that are lent in part.
+    """
 
     rows: tuple[Quota, ...]
     spent: tuple[Spent, ...]
+    lent: tuple[QuotaRow, ...] = ()
 
 
 def limits() -> Limits:
@@ -286,6 +289,9 @@ def limits() -> Limits:
         spent=tuple(
             Spent(_tenant(row), row.partition_id, QuotaUnit(row.unit), row.limit_value, _taken(row))
             for row in full
+        ),
+        lent=tuple(
+            row for row in rows if row.lend_limit is not None and row.unit == QuotaUnit.CARDS_MICRO
         ),
     )
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from pool.cycle import ahead, demand, fairness, lending, mix, supply
 from pool.cycle.standing import standing
+from pool.cycle.unlent import unlent
 from pool.scheduling.model import PartitionState, Snapshot
 
 
@@ -37,7 +38,10 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
         running=running,
         quotas=quotas,
         shares=fairness.shares(queue),
-        reservations=tuple(planned.reservations),
+        reservations=(
+            *planned.reservations,
+            *unlent(limits.lent, cards, slices, running, at.timestamp()),
+        ),
         windows=tuple(planned.windows),
         promises=promises,
         seats=tuple(planned.seats),
