@@ -180,7 +180,7 @@ class Executor:
         told: dict[str, str] = {}
         for uid in work.slices:
             told |= self.driver.environment(uid)
-        slow = float(getattr(self.driver, "start_delay_s", 0.0))
+        slow = self.driver.start_delay_s()
         lease = self.lease_at
         was = origin_of(work, wish)
         order = Order(work, slices, vendor, self.fence_s, lease, devices, numa, told, was, slow)

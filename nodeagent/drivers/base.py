@@ -100,6 +100,9 @@ class Driver(Protocol):
     def environment(self, uid: str) -> dict[str, str]:
         """What a job on this slice must be told beside its device: where its server is, limits."""
 
+    def start_delay_s(self) -> float:
+        """Seconds that a start takes here beyond the process: 0 on real cards, else as scripted."""
+
     async def device_nodes(self, slices: tuple[FoundSlice, ...]) -> tuple[str, ...]:
         """Files under /dev that a holder of these slices must be able to open; no others."""
 

@@ -211,6 +211,10 @@ class ListedDriver:
     async def clean_slice(self, uid: str) -> None:
         """Nothing is kept on a card once its processes are gone; the runner has seen to that."""
 
+    def start_delay_s(self) -> float:
+        """Real cards take the time that they take."""
+        return 0.0
+
     def environment(self, uid: str) -> dict[str, str]:
         """Nothing beside its device."""
         return {}

@@ -88,13 +88,24 @@ class Groups:
         return False
 
     def sweep(self, keep: set[str]) -> None:
-        """Take away groups of attempts that nobody remembers, and one's own folder when empty."""
+        """Take away groups of attempts that nobody remembers, and empty folders of other agents.
+
+        An agent that was killed leaves its folder behind. One that lives loses an empty folder too,
+        and makes it again with its next start.
+        """
         for root in self._roots():
+            self._sweep_owners(root / OURS)
             ours = root / OURS / self._owner
             if ours.is_dir():
                 for folder in [one for one in ours.iterdir() if one.is_dir()]:
                     if folder.name not in keep:
                         self.remove(folder.name)
+
+    def _sweep_owners(self, all_of_them: Path) -> None:
+        with contextlib.suppress(OSError):
+            for folder in all_of_them.iterdir():
+                if folder.is_dir() and folder.name != self._owner:
+                    _removed(folder)
 
     def close(self) -> None:
         """Leave no empty folder behind; groups of running attempts stay."""
@@ -113,7 +124,10 @@ class Groups:
 
     def _prepare(self, folder: Path) -> None:
         """Make the folder; in version 2 each parent must hand its controllers on."""
-        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        except FileNotFoundError:  # another agent's sweep took the empty parent in between
+            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         root = self.found.unified
         if root is None or not folder.is_relative_to(root):
             return

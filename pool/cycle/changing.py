@@ -76,7 +76,12 @@ def _judge(snapshot: Snapshot, before: Workload, after: Workload) -> None:
     known = next((one for one in snapshot.waiting if one.id == before.pk), None)
     if known is None:
         raise Stale
-    changed = waiting_of(after, known.held_back)
+    changed = replace(
+        waiting_of(after, known.held_back),
+        spent=known.spent,
+        short=known.short,
+        over=known.over,
+    )
     waiting = tuple(changed if one.id == before.pk else one for one in snapshot.waiting)
     made = plan(replace(snapshot, waiting=waiting))
     again = {placed.workload for placed in made.placed}

@@ -1,18 +1,26 @@
 """Look and compare: the same queue planned under another policy; nothing is written."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from pool.cycle.ahead import READ
 from pool.cycle.waiting import Look
+from pool.rules.policies import NUMBERS
 from pool.scheduling.model import Plan, Policy, Snapshot
 from pool.scheduling.outlook.expected import expect
 from pool.scheduling.plan import plan
+
+PLANNED = READ & NUMBERS.keys()
+"""Numbers that people edit and a plan depends on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """What to change, in one partition or (None) in all; None leaves a switch as it is.
 
-    `age_full_s` is the wait after which age weighs as much as one step of priority.
+    `numbers` are other numbers of the rounds by their names, as they are edited and in their units;
+    those that only services and sweeps read change nothing in a plan.
     """
 
     partition: int | None = None
@@ -21,6 +29,7 @@ class Trial:
     lending: bool | None = None
     backfill: bool | None = None
     age_full_s: float | None = None
+    numbers: Mapping[str, int | bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,8 @@ def _changed(snapshot: Snapshot, trial: Trial) -> Snapshot:
         rules = replace(rules, backfill=trial.backfill)
     if trial.age_full_s is not None:
         rules = replace(rules, age_full_s=trial.age_full_s)
+    tried: dict[str, Any] = {name: trial.numbers[name] for name in PLANNED & trial.numbers.keys()}
+    rules = replace(rules, **tried)
     return replace(snapshot, partitions=partitions, rules=rules)
 
 

@@ -117,3 +117,14 @@ def leases_longer(
         if shut and one.ends_at > starts_at and overlap > timedelta(0):
             found[one.lease] = round(overlap.total_seconds())
     return found
+
+
+def downtime_s(spans: Iterable[tuple[datetime, datetime]], *, since: datetime) -> int:
+    """How many seconds from `since` on lie in at least one of the spans; overlaps count once."""
+    total, reached = timedelta(), since
+    for start, end in sorted(spans):
+        begins = max(start, reached)
+        if end > begins:
+            total += end - begins
+            reached = end
+    return round(total.total_seconds())

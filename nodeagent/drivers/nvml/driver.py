@@ -200,6 +200,10 @@ class NvmlDriver:
     async def clean_slice(self, uid: str) -> None:
         """Nothing is kept on a card once its processes are gone; the runner has seen to that."""
 
+    def start_delay_s(self) -> float:
+        """Real cards take the time that they take."""
+        return 0.0
+
     def environment(self, uid: str) -> dict[str, str]:
         """What a job on this slice must be told beside its device."""
         share = self._shares.of(uid)

@@ -88,7 +88,6 @@ class SimulatedDriver:
         turned = (*self.node.cards[by:], *self.node.cards[:by])
         return tuple(replace(card, index=place) for place, card in enumerate(turned))
 
-    @property
     def start_delay_s(self) -> float:
         """How long a start takes here beyond the process: as a large image or a slow mount does."""
         return self.faults.now().start_delay_s

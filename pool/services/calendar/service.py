@@ -16,6 +16,7 @@ from pool.models.cards import Card
 from pool.models.leases import Lease
 from pool.models.nodes import Node
 from pool.models.windows import Window
+from pool.rules.windows import downtime_s
 from pool.selectors.calendar.windows import leases_made_longer, window_reach
 from pool.services.calendar.kept import reservation_prolong
 from pool.services.cards import card_cordon, card_uncordon
@@ -94,7 +95,8 @@ def lease_times(*, window: Window, until: datetime, actor: Actor) -> None:
     """Leases that the window takes time from end later by that time, up to `until`.
 
     Called at its start, and again when its end moves: then only the difference is added or taken
-    away. Which leases they are is judged once.
+    away. Which leases they are is judged once. Of windows that overlap the time that both take
+    counts once: together they lengthen a lease by what it was out of service.
     """
     before: dict[str, int] = window.extended
     start = window.span.lower
@@ -104,7 +106,10 @@ def lease_times(*, window: Window, until: datetime, actor: Actor) -> None:
         rows = Lease.objects.filter(pk__in=longer)
     wanted: dict[str, int] = dict(before)
     for lease in locked(rows.filter(state=LeaseState.ACTIVE)):
-        seconds = max(0, round((until - max(start, lease.valid.lower)).total_seconds()))
+        others = Window.objects.filter(extended__has_key=lease.uid).exclude(pk=window.pk)
+        spans = [(one.span.lower, one.span.upper) for one in others]
+        out_s = downtime_s([*spans, (start, until)], since=lease.valid.lower)
+        seconds = out_s - sum(one.extended[lease.uid] for one in others)
         wanted[lease.uid] = seconds
         if seconds != before.get(lease.uid, 0):
             _longer(lease, seconds - before.get(lease.uid, 0), window, actor)

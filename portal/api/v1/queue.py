@@ -10,17 +10,19 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from pool.cycle.dryrun import Trial, dry_run
+from pool.cycle.dryrun import PLANNED, Trial, dry_run
 from pool.models.workloads import CARVING, Workload
+from pool.rules.policies import numbers_from
 from pool.scheduling.model import Policy, Reason
 from pool.selectors.partitions import partition_list
 from pool.selectors.queue import NEW, Cursor, Turn, queue_narrow, queue_part
 from pool.selectors.rounds import team_waits
 from pool.selectors.workloads import workload_list
 from pool.services.queueing.steer import wait_target_set
+from pool.services.refusals import refusing
 from portal.access.roles import Verb
 from portal.api.door import Listing
-from portal.api.fields import Filters, Given
+from portal.api.fields import Filters, FreeJSON, Given
 from portal.api.pagination import Pages, read_size, unwrap, wrap
 from portal.explained import looked
 
@@ -63,6 +65,9 @@ class TrialIn(Given):
     lending = serializers.BooleanField(required=False)
     backfill = serializers.BooleanField(required=False)
     age_full_seconds = serializers.IntegerField(min_value=60, max_value=31_536_000, required=False)
+    numbers = FreeJSON(
+        required=False, help_text="Other numbers of the rounds, by the names of `policies/numbers`."
+    )
 
 
 class FateOut(serializers.Serializer[Any]):
@@ -201,9 +206,20 @@ class QueueDoor(Listing):
         return Trial(
             partition=None if row is None else row.pk,
             policy=None if policy is None else Policy(policy),
+            numbers=_numbers(given.pop("numbers", {})),
             age_full_s=None if age is None else float(age),
             **given,
         )
+
+
+def _numbers(given: Any) -> dict[str, int | bool]:
+    """The numbers to try, checked as when they are changed; those alone that a plan depends on."""
+    with refusing():
+        found = numbers_from(given)
+    beside = sorted(found.keys() - PLANNED)
+    if beside:
+        raise ValidationError({"numbers": [_("No plan depends on %(one)s.") % {"one": beside[0]}]})
+    return found
 
 
 def _place(cursor: str) -> Cursor:

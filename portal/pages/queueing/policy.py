@@ -8,14 +8,16 @@ from django import forms
 from django.http import HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from pool.cycle.dryrun import Fate, Outcome, Trial, dry_run
+from pool.cycle.dryrun import PLANNED, Fate, Outcome, Trial, dry_run
 from pool.models.partitions import Partition
+from pool.rules.policies import NUMBERS
 from pool.scheduling.model import Policy
 from pool.selectors.partitions import partition_list
 from pool.selectors.workloads import workload_list
 from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.explained import looked
+from portal.pages.calendar.words import HINTS, LABELS
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless
 
 SHOWN = 100
@@ -54,6 +56,42 @@ class PolicyForm(forms.Form):
         label=_("Hours of waiting that weigh as one step of priority"),
     )
 
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        for name in NUMBERS:
+            if name in PLANNED - {"backfill", "age_full_s", "preemption"}:
+                number = NUMBERS[name]
+                form_field: forms.Field = forms.IntegerField(
+                    min_value=number.least, max_value=number.most, required=False
+                )
+                if number.is_switch:
+                    form_field = forms.ChoiceField(choices=YES_NO, required=False)
+                form_field.label, form_field.help_text = LABELS[name], HINTS.get(name, "")
+                self.fields[f"n_{name}"] = form_field
+
+    @property
+    def first(self) -> list[forms.BoundField]:
+        """What is tried most."""
+        return [self[name] for name in self.fields if not name.startswith("n_")]
+
+    @property
+    def numbers(self) -> list[forms.BoundField]:
+        """All the other numbers of the rounds."""
+        return [self[name] for name in self.fields if name.startswith("n_")]
+
+    @property
+    def numbers_open(self) -> bool:
+        """Whether one of them is filled in."""
+        return any(one.data or one.errors for one in self.numbers)
+
+    def _numbers(self) -> dict[str, int | bool]:
+        said = {
+            name.removeprefix("n_"): value
+            for name, value in self.cleaned_data.items()
+            if name.startswith("n_") and value not in (None, "")
+        }
+        return {n: v == "yes" if NUMBERS[n].is_switch else v for n, v in said.items()}
+
     def trial(self) -> Trial:
         """The checked input as the planner's change."""
         said = self.cleaned_data
@@ -65,6 +103,7 @@ class PolicyForm(forms.Form):
             lending=_switch(said["lending"]),
             backfill=_switch(said["backfill"]),
             age_full_s=None if hours is None else hours * 3600.0,
+            numbers=self._numbers(),
         )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nodeagent.enclosure import enclosure, groups, hierarchy, trial
-from nodeagent.enclosure.groups import Bounds
+from nodeagent.enclosure.groups import Bounds, Groups
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.vocabulary import Vendor, WorkloadKind, WorkWanted
@@ -154,6 +154,27 @@ async def test_an_agent_that_comes_back_removes_groups_that_nobody_remembers(run
     assert list(Path("/sys/fs/cgroup").glob("*/gpupool/*/at-lost")) or not tried.limits
     await asyncio.to_thread(kept.sweep, set())
     assert not list(Path("/sys/fs/cgroup").glob("*/gpupool/*/at-lost"))
+
+
+@pytest.mark.asyncio
+async def test_the_empty_folder_of_an_agent_that_was_killed_is_taken_away(runner, tried):
+    found = hierarchy.read()
+    killed = Groups("killed", found)
+    busy = Groups("busy", found)
+    if tried.limits:
+        killed.make("at-gone", Bounds())
+        busy.make("at-runs", Bounds())
+        for folder in Path("/sys/fs/cgroup").glob(f"*/gpupool/{killed._owner}/at-gone"):
+            folder.rmdir()
+        assert list(Path("/sys/fs/cgroup").glob(f"*/gpupool/{killed._owner}"))
+    await asyncio.to_thread(runner._enclosure.sweep, set())
+    assert not list(Path("/sys/fs/cgroup").glob(f"*/gpupool/{killed._owner}"))
+    assert list(Path("/sys/fs/cgroup").glob(f"*/gpupool/{busy._owner}/at-runs")) or not tried.limits
+    if tried.limits:
+        killed.make("at-again", Bounds())
+        assert killed.remove("at-again") and busy.remove("at-runs")
+        killed.close()
+        busy.close()
 
 
 def _can(*command):

@@ -66,6 +66,21 @@ def test_a_change_that_helps_no_more_is_refused_with_the_new_reason_and_writes_n
     assert placed(work) == [True]
 
 
+def test_a_change_of_work_at_a_limit_that_the_planner_does_not_count_is_refused(pool):
+    into = rows.project()
+    rows.node(cards=3)
+    first = rows.workload(into=into, need=WHOLE)
+    where = {"project": into, "partition": first.partitions.get()}
+    rows.quota(limit=1, unit="workloads", **where)
+    run_rounds()
+    work = rows.workload(into=into, need=WHOLE | {"parts": 3}, cpu_milli=30_000, ram_mib=3_000)
+    with pytest.raises(HelpsNoMore) as refused:
+        apply(work, "fewer_cards", 2)
+    assert refused.value.detail["waits"]["reason"] == "quota"
+    work.refresh_from_db()
+    assert work.need["parts"] == 3
+
+
 def test_a_change_that_would_take_anothers_start_is_refused(pool):
     into = rows.project()
     rows.node(cards=3)

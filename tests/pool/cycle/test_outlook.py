@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pool.cycle.dryrun import Trial, dry_run
+from pool.cycle.dryrun import PLANNED, Trial, dry_run
 from pool.cycle.outlook import BarKind, outlooks
 from pool.cycle.waiting import Look
 from pool.scheduling.model import Policy, PriorityClass, Reservation, Window
@@ -120,3 +120,14 @@ def test_a_reservation_under_way_never_hides_the_work_that_runs_in_it():
 
 def _told(lane):
     return [(bar.kind, bar.from_s - NOW, bar.until_s - NOW) for bar in lane.bars]
+
+
+def test_every_number_that_a_plan_depends_on_can_be_tried():
+    assert {"heads", "shortest_first", "headroom_milli", "overrun_s"} <= PLANNED
+    assert not PLANNED & {"raw_days", "no_show_s", "cut_back"}
+    world = pool().queue(whole(1, 4, declared_s=100.0), whole(2, declared_s=500.0))
+    one = dry_run(look(world), Trial(numbers={"placements_per_round": 1, "raw_days": 3}))
+    assert one.starts == (1, 1)
+    free = snapshot().node("n1", cpu=8000).card("A30", count=4, modes=("whole",))
+    both = look(free.queue(whole(1, declared_s=100.0), whole(2, declared_s=100.0)))
+    assert dry_run(both, Trial(numbers={"placements_per_round": 1})).starts == (2, 1)

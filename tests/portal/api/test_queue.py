@@ -153,4 +153,9 @@ def test_a_policy_is_tried_on_the_queue_and_changes_nothing(world, queue):
     same = world.admin.post("queue/dry-run", {"partition": "a100", "policy": "spread"}).json()
     assert same["turned"] == []
     assert world.admin.post("queue/dry-run", {"partition": "none"}).status_code == 400
+    tried = world.admin.post("queue/dry-run", {"numbers": {"placements_per_round": 1}})
+    assert tried.status_code == 200, tried.content
+    for odd in ({"heads": 0}, {"raw_days": 3}, {"unknown": 1}, {"backfill": 3}, [1]):
+        answer = world.admin.post("queue/dry-run", {"numbers": odd})
+        assert answer.status_code == 400, odd
     assert Workload.objects.filter(state="queued").count() == 2

@@ -195,6 +195,30 @@ def test_leases_whose_work_it_stops_end_later_by_the_downtime(node, part):
     assert Event.objects.filter(kind="lease.extended").count() == 3
 
 
+def test_windows_that_overlap_lengthen_a_lease_by_what_it_was_out_of_service_once(node, part):
+    lease = leased(partitions=[part])
+    before = lease.valid.upper
+
+    def longer_s():
+        lease.refresh_from_db()
+        return round((lease.valid.upper - before).total_seconds() / 60) * 60
+
+    first = window(partitions=[part], lasts=2 * HOUR)
+    begins(first)
+    assert longer_s() == 7200
+    second = window(after=HOUR / 2, partitions=[part], lasts=2 * HOUR)
+    Window.objects.filter(pk=second.pk).update(span=(now(), now() + 3 * HOUR))
+    assert windows_due(actor=SYSTEM) == 1
+    assert longer_s() == 3 * 3600
+    window_cancel(window=first, actor=SYSTEM, reason="done early")
+    assert longer_s() == 3 * 3600
+    second.refresh_from_db()
+    window_change(window=second, actor=SYSTEM, ends_at=second.span.lower + HOUR)
+    assert longer_s() == 3600
+    window_cancel(window=second, actor=SYSTEM, reason="done")
+    assert longer_s() == 0
+
+
 def test_a_lease_that_could_run_nowhere_else_ends_later_though_nothing_of_it_runs(node, part):
     lease = leased(partitions=[part])
     begins(window(partitions=[part]))
