@@ -38,7 +38,7 @@ MEASURES = ("cards", "days", "cost")
 WHEN = [
     ("never", gettext_lazy("never")),
     ("always", gettext_lazy("always")),
-    ("above", gettext_lazy("above one of these")),
+    ("above", gettext_lazy("above a limit")),
 ]
 
 
