@@ -10,8 +10,8 @@ from pool.cycle import housekeep as housekeeping
 from pool.cycle import idle as idling
 from pool.cycle import impossible as possibility
 from pool.cycle import recurring as recurrence
-from pool.cycle import targets
 from pool.cycle import watch as watching
+from pool.cycle.quotatree import targets
 from pool.cycle.round import run_rounds
 from pool.services.telemetry.rollups import rollups_due
 from pool.wake import Wake

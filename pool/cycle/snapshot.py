@@ -4,8 +4,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from pool.cycle import ahead, demand, fairness, lending, mix, supply
+from pool.cycle.quotatree.unlent import unlent
 from pool.cycle.standing import standing
-from pool.cycle.unlent import unlent
 from pool.scheduling.model import PartitionState, Snapshot
 
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from pool.lifecycle.targets import PlannedQuotaState
-from pool.rules.quotatree import Finding, Oddity
+from pool.rules.quotatree.oddities import Finding, Oddity
 from pool.selectors.reviews.templates import Review
 from portal.pages.quotatree.said import UNIT_WORDS, shown
 from portal.templatetags.units import money

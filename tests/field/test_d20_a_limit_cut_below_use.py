@@ -4,7 +4,7 @@ import pytest
 
 from pool.cycle.round import run_rounds
 from pool.models import Event, Workload
-from pool.rules.quotatree import Level, Oddity, findings
+from pool.rules.quotatree.oddities import Level, Oddity, findings
 from pool.services.quotas import quota_set
 from pool.services.workloads import workload_stop
 from tests import factories as make

@@ -12,7 +12,7 @@ from pool.models.partitions import Partition
 from pool.models.quotas import Quota
 from pool.models.tenants import Membership, Organization, Project
 from pool.models.users import User
-from pool.rules.quotatree import Level
+from pool.rules.quotatree.oddities import Level
 from pool.selectors.memberships import Standing
 from pool.selectors.quotas import quota_list
 from pool.selectors.quotatree.used import Use, use_by_member

@@ -15,8 +15,8 @@ from pool.models.leases import Lease
 from pool.models.policies import PolicyVersion
 from pool.models.quotatree.cutbacks import Cutback
 from pool.models.tenants import Project
-from pool.rules.cutbacks import Judged, judge
 from pool.rules.policies import numbers_in_force
+from pool.rules.quotatree.cutbacks import Judged, judge
 from pool.selectors.series.arrays import in_use_of
 from pool.services.entitlements import entitlement_give_back
 from pool.services.leases import lease_give_back

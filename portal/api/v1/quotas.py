@@ -9,7 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from pool.cycle.quotatrial import quota_trial
+from pool.cycle.quotatree.trial import quota_trial
 from pool.errors import Forbidden, NotYours
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.models import Project, Quota

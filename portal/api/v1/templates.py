@@ -8,7 +8,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from pool.cycle.fitting import fits
+from pool.cycle.quotatree.fitting import fits
 from pool.errors import Forbidden
 from pool.models import Organization, Template, TemplateVersion
 from pool.rules.needs import from_mapping

@@ -12,14 +12,14 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from pool.cycle.quotatrial import quota_trial
+from pool.cycle.quotatree.trial import quota_trial
 from pool.errors import NotYours, PoolError
 from pool.events import Actor
 from pool.lifecycle.cards import CardState
 from pool.lifecycle.roles import QuotaUnit
 from pool.models.partitions import Partition
 from pool.rules.policies import reason_problem
-from pool.rules.quotatree import Finding, Level, compared, findings, sums
+from pool.rules.quotatree.oddities import Finding, Level, compared, findings, sums
 from pool.selectors.partitions import partition_list
 from pool.selectors.quotatree.history import drifts_open
 from pool.selectors.quotatree.tree import Node, Tree, quota_tree

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from billing.selectors.versions import cost_by_version
-from pool.cycle.fitting import fits
+from pool.cycle.quotatree.fitting import fits
 from pool.errors import NotYours, PoolError
 from pool.events import Actor
 from pool.models import Organization, Template, TemplateVersion

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pool.rules.quotatree import Level, Oddity, compared, findings, sums
+from pool.rules.quotatree.oddities import Level, Oddity, compared, findings, sums
 
 NUMBER = st.none() | st.integers(0, 9)
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pool.clock import now
+from pool.cycle.quotatree.targets import books_tended
 from pool.cycle.snapshot import take
-from pool.cycle.targets import books_tended
 from pool.events import SYSTEM
 from pool.lifecycle.roles import QuotaUnit
 from pool.models import Event, Hold, Placement, Quota, QuotaDrift, QuotaPeriod

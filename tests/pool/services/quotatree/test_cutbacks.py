@@ -11,7 +11,7 @@ from pool.errors import IllegalMove
 from pool.events import SYSTEM
 from pool.lifecycle.roles import QuotaKind
 from pool.models import Cutback, Event, Lease, Quota
-from pool.rules.cutbacks import judge
+from pool.rules.quotatree.cutbacks import judge
 from pool.services.calendar.history import numbers_change
 from pool.services.decisions import request_approve
 from pool.services.quotatree.cutbacks import cutback_withdraw, cutbacks_due
