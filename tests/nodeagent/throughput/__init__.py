@@ -1,0 +1,1 @@
+"""What work says of its own speed."""
