@@ -26,7 +26,7 @@ from pool.models.requests import Request
 from pool.models.reservations import Reservation
 from pool.models.slices import Slice
 from pool.models.workloads import Workload
-from pool.rules import commitments, invariants
+from pool.rules.books import commitments, invariants
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.levels import level_tenant
 

@@ -17,7 +17,7 @@ from pool.models.ranks import Rank
 from pool.models.reservations import ReservedCard
 from pool.models.windows import Window
 from pool.models.yielding import YieldOrder
-from pool.rules import commitments
+from pool.rules.books import commitments
 from pool.services.calendar.service import REASON
 
 ENDED_SINCE = timedelta(days=1)

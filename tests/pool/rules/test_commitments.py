@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from pool.rules.commitments import (
+from pool.rules.books.commitments import (
     Commitments,
     KeptRow,
     OrderRow,

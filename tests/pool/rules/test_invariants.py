@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pool.rules.invariants import (
+from pool.rules.books.invariants import (
     Books,
     HoldRow,
     PlacementRow,

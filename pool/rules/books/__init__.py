@@ -1,0 +1,1 @@
+"""PURE: what must hold of the books at every moment."""
