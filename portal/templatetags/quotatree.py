@@ -11,7 +11,7 @@ from pool.lifecycle.targets import PlannedQuotaState
 from pool.rules.quotatree.oddities import Finding, Oddity
 from pool.selectors.reviews.templates import Review
 from portal.pages.quotatree.said import UNIT_WORDS, shown
-from portal.templatetags.units import money
+from portal.templatetags.units import amount, money
 
 register = template.Library()
 
@@ -64,7 +64,7 @@ def plain(value: int | None, unit: str) -> str:
 @register.simple_tag
 def finding(one: Finding, unit: str) -> str:
     """One oddity in a sentence."""
-    return str(ODDITIES[one.what]) % {"by": f"{shown(one.by, unit)} {unit_words(unit)}"}
+    return str(ODDITIES[one.what]) % {"by": amount(one.by, unit)}
 
 
 @register.simple_tag

@@ -37,7 +37,7 @@ def test_an_admin_edits_the_tree_sees_what_it_brings_and_takes_it_back(person, h
     organization = page.locator("tr.gp-tree-0").first
     expect(organization.locator("[data-sum=limit]")).to_contain_text("below it")
     strip = page.locator("#strip")
-    expect(strip).to_contain_text("1 cards above the limit over it", timeout=SOON)
+    expect(strip).to_contain_text("1 card above the limit over it", timeout=SOON)
     field.fill("5")
     expect(strip).to_contain_text("1 change", timeout=SOON)
     page.get_by_role("button", name="Try it on the queue").click()

@@ -15,7 +15,7 @@ from pool.services.requests import request_submit, request_withdraw
 from tests import factories as make
 from tests.races.test_rounds import together
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
 
 CARD = 1_000_000
 _LEVELS = """
@@ -50,7 +50,7 @@ class Watcher:
     def __call__(self):
         while not self.over.is_set():
             self.look()
-            self.over.wait(0.02)
+            self.over.wait(0.1)
 
     def look(self):
         with connection.cursor() as cursor:
