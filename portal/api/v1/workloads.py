@@ -30,6 +30,9 @@ from portal.api.fields import Nothing
 from portal.api.v1.attempts import AttemptOut
 from portal.api.v1.catalogue.shapes import wanted
 from portal.api.v1.notebooks.asking import template_asked
+from portal.api.v1.notebooks.verbs import GIVES as NOTEBOOK_GIVES
+from portal.api.v1.notebooks.verbs import TAKES as NOTEBOOK_TAKES
+from portal.api.v1.notebooks.verbs import NotebookVerbs
 from portal.api.v1.references import (
     lease_named,
     partitions_named,
@@ -63,7 +66,7 @@ HEAVY = tuple(
 )
 
 
-class WorkloadDoor(YieldVerbs, SeriesVerbs):
+class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
     """Submit work, watch it, stop it."""
 
     serializer_class = WorkloadOut
@@ -83,6 +86,7 @@ class WorkloadDoor(YieldVerbs, SeriesVerbs):
         "change": ChangeIn,
         "rank": RankIn,
         **YIELD_TAKES,
+        **NOTEBOOK_TAKES,
     }
     gives = {
         "list": (200, WorkloadRow),
@@ -102,6 +106,7 @@ class WorkloadDoor(YieldVerbs, SeriesVerbs):
         "preempt": (202, OrderOut),
         "prove_preemption": (202, OrderOut),
         "declare": (200, WorkloadRow),
+        **NOTEBOOK_GIVES,
     }
 
     def rows(self) -> QuerySet[Workload]:

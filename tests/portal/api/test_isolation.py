@@ -71,6 +71,7 @@ SHARED = frozenset(
 
 LISTS = ("retrieve", "list")
 DOES: dict[tuple[str, str], frozenset[str]] = {
+    ("events", "export"): LEAD,
     ("group-roles", "create"): ADMIN,
     ("group-roles", "destroy"): ADMIN,
     ("invitations", "create"): LEAD,
@@ -204,6 +205,9 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("workloads", "destroy"): RUN,
     ("workloads", "explain"): WORK,
     ("workloads", "hold"): RUN,
+    ("workloads", "keep"): RUN,
+    ("workloads", "notebook"): WORK,
+    ("workloads", "open_notebook"): RUN,
     ("workloads", "orders"): WORK,
     ("workloads", "partial_update"): RUN,
     ("workloads", "preempt"): ADMIN,
