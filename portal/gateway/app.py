@@ -1,10 +1,10 @@
-"""The gateway process: notebooks on an origin of their own, and the agents' tunnels to them."""
+"""The gateway process: notebooks on an origin of their own, and the agents' tunnels to them.
 
-import os
+Whoever starts it names the settings (`DJANGO_SETTINGS_MODULE`), as for every other process.
+"""
 
 import django
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings.local")
 django.setup()
 
 from portal.gateway.door import Gateway  # noqa: E402 - Django has to be there first
