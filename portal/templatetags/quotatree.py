@@ -7,11 +7,12 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from pool.lifecycle.roles import QuotaUnit
 from pool.lifecycle.targets import PlannedQuotaState
 from pool.rules.quotatree.oddities import Finding, Oddity
 from pool.selectors.reviews.templates import Review
 from portal.pages.quotatree.said import UNIT_WORDS, shown
-from portal.templatetags.units import amount, money
+from portal.templatetags.units import amount, card_time, money
 
 register = template.Library()
 
@@ -64,7 +65,8 @@ def plain(value: int | None, unit: str) -> str:
 @register.simple_tag
 def finding(one: Finding, unit: str) -> str:
     """One oddity in a sentence."""
-    return str(ODDITIES[one.what]) % {"by": amount(one.by, unit)}
+    by = card_time(one.by) if unit == QuotaUnit.CARD_SECONDS else amount(one.by, unit)
+    return str(ODDITIES[one.what]) % {"by": by}
 
 
 @register.simple_tag

@@ -34,6 +34,15 @@ TIMES = {
 """Words of a version that are numbers, with their units."""
 
 
+ORDER = (
+    *("name", "slug", "work_class", "priority", "whole", "encoder", "parts", "memory_gb"),
+    *("compute_percent", "profile", "min_size_gb", "min_profile_compute", "topology"),
+    *("isolation", "modes", "ram_mib", "bandwidth", *TIMES, "preemptible", "unlimited_modes"),
+    *("price_class", "projects", "note"),
+)
+"""First what it is, then what it asks for, then how it runs, then whose it is."""
+
+
 def _choice(label: Any, choices: list[tuple[str, Any]]) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=choices, required=False)
 
@@ -94,6 +103,7 @@ class VersionForm(forms.Form):
             self.fields[name] = forms.IntegerField(
                 label=label, min_value=least, max_value=most, required=False
             )
+        self.order_fields(ORDER)
         if not platform:
             for name in ("price_class", "priority", "unlimited_modes"):
                 del self.fields[name]
