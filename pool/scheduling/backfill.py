@@ -1,24 +1,31 @@
 """The head's planned start, and what may slip in before it without delaying it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pool.scheduling.board import LATE_S, Board, Ints, Times, ends_s
-from pool.scheduling.calendar import forecast_s, kept_away
+from pool.scheduling.calendar import at, bare, forecast_s, free_from, kept_away, timed
 from pool.scheduling.headroom import bound, spared
 from pool.scheduling.model import (
     Placed,
     PlannedStart,
     PriorityClass,
     Rules,
+    Running,
     Topology,
     Waiting,
 )
 from pool.scheduling.offer import offer
 from pool.scheduling.stock import NEVER
 from pool.scheduling.take import release, take
+
+Ending = tuple[float, int, Running]
+"""When running work is forecast to end, its id, and the work."""
+
+MOST_TIMES = 64
+"""So many ends are looked at where the calendar decides as well."""
 
 MOST_NODES = 4
 """Of nodes that are free at one instant so many are looked at, by their ids."""
@@ -121,6 +128,8 @@ def _quick_head(board: Board, work: Waiting, at_s: float, nodes: Sequence[int]) 
         running = board.running(number)
         if running is not None and ends_s(board.snapshot, running) <= at_s:
             release(trial, running)
+    if timed(board.snapshot):
+        trial.snapshot = at(board.snapshot, at_s)
     placed = offer(trial, work)
     return None if placed is None else head_at(trial, work, placed, at_s)
 
@@ -128,7 +137,8 @@ def _quick_head(board: Board, work: Waiting, at_s: float, nodes: Sequence[int]) 
 def _card_times(board: Board, work: Waiting) -> Times:
     """When each card is forecast to be free as a whole for this work.
 
-    Never while something else holds it, or while it is kept for others.
+    Never while something else holds it, or while it is promised to others; only when neither
+    maintenance nor a reservation would begin during the run.
     """
     cards = board.cards
     free = cards.whole != NEVER
@@ -137,16 +147,61 @@ def _card_times(board: Board, work: Waiting) -> Times:
     ends = np.where(cards.ends < now, now + LATE_S, cards.ends)
     times: Times = np.where(free, now, np.where(held, ends, np.inf))
     times[~cards.offered] = np.inf
-    for _, fine in kept_away(board, work):
+    when = timed(board.snapshot)
+    plain = replace(board, snapshot=bare(board.snapshot)) if when else board
+    for _, fine in kept_away(plain, work):
         times[~fine] = np.inf
-    return times
+    return free_from(board, work, times) if when else times
 
 
 def _searched_head(board: Board, work: Waiting) -> Head | None:
-    """The general answer: the fewest ends after which the work fits, found by halving."""
+    """The general answer: the fewest ends after which the work fits, found by halving.
+
+    Where time keeps cards away too, the first later time at which it fits then, of a few.
+    """
     ends = ((ends_s(board.snapshot, r), r.id, r) for r in board.snapshot.running)
     running = sorted(ends, key=lambda entry: entry[:2])
-    low, high, done = 1, len(running), 0
+    if timed(board.snapshot):
+        return _timed_head(board, work, running)
+    found = _fewest(board, work, running)
+    if found is None:
+        return None
+    count, trial, placed = found
+    return head_at(trial, work, placed, running[count - 1][0])
+
+
+def _timed_head(board: Board, work: Waiting, running: Sequence[Ending]) -> Head | None:
+    """The first time at which the work fits by the room and by the calendar.
+
+    Looked at are the ends of what runs and of what is on the calendar, `MOST_TIMES` at the most
+    from when the room would do.
+    """
+    snapshot = board.snapshot
+    found = _fewest(replace(board, snapshot=bare(snapshot)), work, running, from_none=True)
+    if found is None:
+        return None
+    count = found[0]
+    first_s = running[count - 1][0] if count else snapshot.now_s
+    times = {end for end, _, _ in running} | {w.ends_s for w in snapshot.windows}
+    times |= {one.ends_s for one in snapshot.reservations}
+    later = sorted(end for end in times if end >= first_s)
+    trial, done = board.copy(), 0
+    for at_s in later[:MOST_TIMES]:
+        while done < len(running) and running[done][0] <= at_s:
+            release(trial, running[done][2])
+            done += 1
+        trial.snapshot = at(snapshot, at_s)
+        placed = offer(trial, work)
+        if placed is not None:
+            return head_at(trial, work, placed, at_s)
+    return None
+
+
+def _fewest(
+    board: Board, work: Waiting, running: Sequence[Ending], *, from_none: bool = False
+) -> tuple[int, Board, Placed] | None:
+    """After how many of these ends the work fits, with the board and its place then."""
+    low, high, done = 0 if from_none else 1, len(running), 0
     base = board
     found: tuple[int, Board, Placed] | None = None
     while low <= high:
@@ -159,10 +214,7 @@ def _searched_head(board: Board, work: Waiting) -> Head | None:
             found, high = (middle, trial, placed), middle - 1
         else:
             base, done, low = trial, middle, middle + 1
-    if found is None:
-        return None
-    count, trial, placed = found
-    return head_at(trial, work, placed, running[count - 1][0])
+    return found
 
 
 def head_at(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:

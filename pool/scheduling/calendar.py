@@ -1,11 +1,12 @@
 """What time keeps away: maintenance, reservations and promises of room, against a forecast."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from pool.scheduling.board import Board, Flags
-from pool.scheduling.model import Reason, Rules, Waiting
+from pool.scheduling.board import Board, Flags, Times
+from pool.scheduling.model import Reason, Rules, Snapshot, Waiting
 
 
 def forecast_s(work: Waiting, rules: Rules) -> float:
@@ -45,6 +46,42 @@ def others_cards(board: Board, work: Waiting, *, lent: bool) -> frozenset[int]:
         mine = one.tenants & frozenset(work.tenants)
         if overlaps and not mine and (one.lends and work.preemptible) == lent:
             found |= one.cards - work.kept
+    return found
+
+
+def timed(snapshot: Snapshot) -> bool:
+    """Whether what may start depends on when, beside on what runs."""
+    return bool(snapshot.windows or snapshot.reservations)
+
+
+def at(snapshot: Snapshot, now_s: float) -> Snapshot:
+    """The snapshot as it will be judged then; what is promised stays with whom it is promised."""
+    kept = tuple(replace(promise, until_s=float("inf")) for promise in snapshot.promises)
+    return replace(snapshot, now_s=now_s, promises=kept)
+
+
+def bare(snapshot: Snapshot) -> Snapshot:
+    """The snapshot without maintenance and reservations."""
+    return replace(snapshot, windows=(), reservations=())
+
+
+def free_from(board: Board, work: Waiting, times: Times) -> Times:
+    """From when on each card may be used for as long as the work runs; `times` is when it is free.
+
+    A card that would be taken away during the run is free again once that is over.
+    """
+    length = forecast_s(work, board.snapshot.rules)
+    spans = []
+    for window in board.snapshot.windows:
+        flags = _cards(board, window.cards) | _on(board, window.nodes)
+        spans.append((window.starts_s, window.ends_s, window.id, flags))
+    for one in board.snapshot.reservations:
+        if not one.tenants & frozenset(work.tenants) and not (one.lends and work.preemptible):
+            flags = _cards(board, one.cards - work.kept)
+            spans.append((one.starts_s, one.ends_s, one.id, flags))
+    found = times.copy()
+    for starts_s, ends_s, _, flags in sorted(spans, key=lambda span: span[:3]):
+        found[flags & (found < ends_s) & (found + length > starts_s)] = ends_s
     return found
 
 

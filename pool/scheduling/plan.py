@@ -35,6 +35,9 @@ from pool.scheduling.take import take, take_alike
 from pool.scheduling.trial import line_up
 from pool.scheduling.victims import Givers, givers, may_oust
 
+ENDING = (Reason.MAINTENANCE, Reason.RESERVED)
+"""Rules that are over at a time that is known: who waits for that holds a planned start."""
+
 
 @dataclass(slots=True)
 class Round:
@@ -117,7 +120,7 @@ def _start_or_block(decided: Round, work: Waiting) -> bool:
     if _start(decided, _room(decided, work), work, backfilled=bool(before)):
         return True
     told = explain(board, work, before[0].start if before else None) if decided.tell else None
-    waits = told is None or told.level in (Level.BUSY, Level.ORDER)
+    waits = told is None or told.level in (Level.BUSY, Level.ORDER) or told.reason in ENDING
     head = _head_for(decided, work) if waits and needs_head(work) else None
     if head is not None:
         decided.add(head)

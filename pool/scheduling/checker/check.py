@@ -42,7 +42,7 @@ def check(snapshot: Snapshot, plan: Plan) -> tuple[Fault, ...]:
         work = books.waiting.get(placed.workload)
         if work is not None:
             faults += [*books.ledger.faults(work, placed), *_shape(books, work, placed)]
-            faults += _hosts(books, work, placed)
+            faults += [*_empty(books, work, placed), *_hosts(books, work, placed)]
     faults += [*books.ledger.final_faults(), *_host_sums(books)]
     faults += rule_faults(snapshot, plan, books.waiting)
     faults += headroom_faults(snapshot, plan)
@@ -107,6 +107,7 @@ def _start(books: Books, gone: frozenset[int], work: Waiting, placed: Placed) ->
     then = _opened(without(books.snapshot, gone))
     yield from then.ledger.faults(work, placed)
     yield from _shape(then, work, placed)
+    yield from _empty(then, work, placed)
     yield from _hosts(then, work, placed)
     yield from then.ledger.final_faults()
     yield from _host_sums(then)
@@ -135,6 +136,17 @@ def _shape(books: Books, work: Waiting, placed: Placed) -> Faults:
     hosts = {host.node for host in placed.hosts}
     if hosts != set(nodes) if nodes else len(hosts) != 1:
         yield Fault("hosts_elsewhere", work.id)
+
+
+def _empty(books: Books, work: Waiting, placed: Placed) -> Faults:
+    """Whole nodes have nothing else on them, neither what runs nor what this plan put there."""
+    if work.need.topology is not Topology.WHOLE_NODES:
+        return
+    used = {host[0] for run in books.snapshot.running for host in run.hosts}
+    used |= {node for node, hosts in books.hosts.items() if hosts}
+    for host in placed.hosts:
+        if host.node in used:
+            yield Fault("node_not_empty", work.id)
 
 
 def _hosts(books: Books, work: Waiting, placed: Placed) -> Faults:

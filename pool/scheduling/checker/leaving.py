@@ -161,7 +161,8 @@ def _fifth(snapshot: Snapshot, leaves: list[Leave]) -> Faults:
 
 def _ordinary(snapshot: Snapshot) -> tuple[Counter[Team], Counter[Team]]:
     """Each project's normal work that runs or waits interrupted, and how much of it is out."""
-    live = [*snapshot.running, *(work for work in snapshot.waiting if work.interrupted)]
+    live: list[Running | Waiting] = [*snapshot.running]
+    live += [work for work in snapshot.waiting if work.interrupted]
     mine = [one for one in live if one.priority_class is PriorityClass.NORMAL]
     return (
         Counter(one.tenants[:2] for one in mine),

@@ -274,3 +274,12 @@ def test_victims_must_run_be_ordinary_and_give_way_once():
 def test_critical_work_on_loan_is_seen():
     world = snapshot().node("n1").card("A30").queue(whole(1, priority="critical"))
     assert "critical_on_loan" in _codes(world, _changed(plan(world.made), borrowed=True))
+
+
+def test_a_whole_node_with_somebody_on_it_is_seen():
+    world = snapshot().node("n1").card("A30", count=2, modes=("whole",))
+    world = world.queue(whole(1, topology=Topology.WHOLE_NODES))
+    made = plan(world.made)
+    shared = world.slice(2, "whole", mode="whole").running(9, slices=(1,), hosts=((1, 0, 0, 0),))
+    assert "node_not_empty" in _codes(shared, made)
+    assert plan(shared.made).placed == ()
