@@ -323,7 +323,7 @@ def placement_write(
     ranks_open(attempt=attempt, placed=placed, cards=ground.cards, nodes=order)
     placement = Placement.objects.create(
         attempt=attempt,
-        partition_id=placed.partition,
+        partition_id=placed.partition or None,
         entitled=not placed.borrowed,
         opened_at=now(),
         quota_taken=taken,

@@ -2,6 +2,7 @@
 
 from rest_framework.routers import SimpleRouter
 
+from portal.api.v1.adoption.found import FoundDoor
 from portal.api.v1.advice.advisor import AdviceDoor
 from portal.api.v1.advice.deputies import DelegationDoor
 from portal.api.v1.advice.notices import NoticeDoor
@@ -54,6 +55,7 @@ for noun, door in (
     ("events", EventDoor),
     ("group-roles", GroupRoleDoor),
     ("invitations", InvitationDoor),
+    ("found-work", FoundDoor),
     ("join-tokens", JoinTokenDoor),
     ("leases", LeaseDoor),
     ("memberships", MembershipDoor),

@@ -27,6 +27,7 @@ from pool.services.nodes import (
 )
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
+from portal.pages.adoption.found import found_now
 from portal.pages.drawing import Marks, marks_now, racks
 from portal.pages.htmx import HtmxRequest, go, page
 from portal.pages.map import knows
@@ -53,7 +54,9 @@ SERVICE = {
 def index(request: HtmxRequest) -> HttpResponse:
     """Every node with its cards in numbers."""
     drawn = racks(nodes=node_map(), knows=knows(request.standing), marks=marks_now(now()))
-    return render(request, "pages/nodes/index.html", {"racks": drawn})
+    manages = may(request.standing, Verb.NODE_MANAGE)
+    context = {"racks": drawn, "manages": manages, "found": found_now() if manages else 0}
+    return render(request, "pages/nodes/index.html", context)
 
 
 @page("GET")

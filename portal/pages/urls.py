@@ -20,6 +20,7 @@ from portal.pages import (
     users,
     workloads,
 )
+from portal.pages.adoption import found
 from portal.pages.approving import urls as approving
 from portal.pages.calendar import partition_cards, partitions, policies, reservations, windows
 from portal.pages.catalogue import urls as catalogue
@@ -102,6 +103,9 @@ urlpatterns = [
     path("notices/<str:uid>/", inbox.follow, name="notice-follow"),
     path("map/", map.index, name="map"),
     path("map/cards/<str:uid>/", map.card, name="map-card"),
+    path("found/", found.index, name="found"),
+    path("found/<str:uid>/adopt/", found.adopt, name="found-adopt"),
+    path("found/<str:uid>/stop/", found.stop, name="found-stop"),
     path("nodes/", nodes.index, name="nodes"),
     path("nodes/<str:uid>/", nodes.detail, name="node"),
     path("nodes/<str:uid>/<str:verb>/", nodes.end, name="node-end"),

@@ -79,6 +79,12 @@ SLICE = {
     "lost": ("bad", _("lost")),
     "gone": ("calm", _("gone")),
 }
+FOUND = {
+    "running": ("busy", _("running")),
+    "stopping": ("wait", _("being ended")),
+    "adopted": ("good", _("adopted")),
+    "over": ("calm", _("over")),
+}
 WINDOW = {
     "planned": ("wait", _("planned")),
     "active": ("busy", _("under way")),
@@ -93,6 +99,7 @@ RESERVATION = {
     "cancelled": ("calm", _("called off")),
 }
 TABLES = {
+    "found": FOUND,
     "window": WINDOW,
     "reservation": RESERVATION,
     "workload": WORKLOAD,

@@ -34,7 +34,7 @@ class Agents:
 
     def state(self, name: str):
         """The folder of one agent."""
-        return self.house.data / "agents" / name
+        return self.house.root / "agents" / name
 
     def start(self, name: str, *more: str) -> None:
         """Start it, unless it runs."""
@@ -103,7 +103,7 @@ def house_with_agents(*options: str, **changed: str) -> Iterator[tuple[House, Ag
     house = House("--no-agent", *options, **changed)
     agents = None
     try:
-        house.stack.ready()
+        house.stack.ready(seconds=300)
         agents = Agents(house)
         for name in agents.names:
             agents.start(name)

@@ -19,6 +19,7 @@ from pool.models import (
     Cutback,
     Delegation,
     Environment,
+    FoundWork,
     GroupRole,
     Hold,
     JoinToken,
@@ -318,6 +319,7 @@ class World:
             source="ldap", group="cn=admins", role="platform_admin"
         )
         self.registry = Registry.objects.create(prefix="registry.example.com")
+        self.found = FoundWork.objects.create(node=self.node, attempt="at-found")
         self.join_token = JoinToken.objects.create(token_hash="0" * 64, expires_at=now() + HOUR)
 
     def hold_card(self) -> Card:

@@ -30,6 +30,7 @@ SEES: dict[str, frozenset[str]] = {
     "events": LEAD,
     "group-roles": ADMIN,
     "invitations": LEAD,
+    "found-work": ADMIN,
     "join-tokens": ADMIN,
     "leases": WORK,
     "memberships": WORK,
@@ -80,6 +81,8 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("environments", "deprecate"): ORGANIZATION,
     ("environments", "destroy"): ORGANIZATION,
     ("environments", "partial_update"): ORGANIZATION,
+    ("found-work", "adopt"): ADMIN,
+    ("found-work", "stop"): ADMIN,
     ("join-tokens", "create"): ADMIN,
     ("advice", "create"): RUN,
     ("approval-policies", "create"): ORGANIZATION,
@@ -330,7 +333,7 @@ BODIES = {
     ("workloads", "partial_update"): {"after": []},
     ("workloads", "rank"): {"priority": "high", "reason": "a deadline"},
 }
-BARRED = frozenset({"group-roles", "join-tokens", "policies", "quota-drifts"})
+BARRED = frozenset({"found-work", "group-roles", "join-tokens", "policies", "quota-drifts"})
 """Nouns of platform admins: others are told that they may not."""
 
 UNADDRESSED = frozenset(
@@ -364,6 +367,7 @@ def address_of(world, tenant, noun):
         "cards": tenant.hold.card,
         "delegations": tenant.delegation,
         "environments": tenant.environment,
+        "found-work": world.found,
         "group-roles": world.group_role,
         "invitations": tenant.invitation,
         "join-tokens": world.join_token,

@@ -1,0 +1,1 @@
+"""What is read of work that the books do not know."""

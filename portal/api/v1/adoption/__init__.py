@@ -1,0 +1,1 @@
+"""Work that the books do not know, over REST."""

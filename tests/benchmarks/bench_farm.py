@@ -1,0 +1,147 @@
+"""The farm: many agents in one process against one stack. Do heartbeats come, how fast is a report?
+
+`FARM_NODES` (1,000), `FARM_CARDS` a node (10) and `FARM_SECONDS` (60) size it.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import psutil
+
+from tests.architecture.house import ROOT
+from tests.house import House
+from tests.stack import NOT_PASSED_ON
+from tests.waiting import until
+
+NODES = int(os.environ.get("FARM_NODES", "1000"))
+CARDS = int(os.environ.get("FARM_CARDS", "10"))
+SECONDS = int(os.environ.get("FARM_SECONDS", "60"))
+NODE = (
+    "  - {{name: farm-{n:04d}, cpus: 128, memory_gib: 1024, disk_gib: 8000,"
+    " cards: [{{model: A100-80GB, count: {cards}}}]}}\n"
+)
+TOKENS = """
+import pathlib
+from pool.events import SYSTEM
+from pool.services.nodes import join_token_issue
+for n in range({nodes}):
+    row, plain = join_token_issue(node=f"farm-{{n:04d}}", actor=SYSTEM)
+    pathlib.Path({folder!r}, f"farm-{{n:04d}}.token").write_text(plain)
+"""
+READY = "SELECT count(*) FROM pool_node WHERE state = 'ready' AND report_count > 2"
+SEEN = "SELECT sum(report_count), min(report_count), count(*) FROM pool_node WHERE state = 'ready'"
+ROWS = "SELECT count(*) FROM pool_sample"
+
+
+def kept():
+    return {k: v for k, v in os.environ.items() if not k.startswith(NOT_PASSED_ON)}
+
+
+def tokens(house, nodes):
+    """One for each node, issued as an administrator would."""
+    folder = house.root / "tokens"
+    folder.mkdir(mode=0o700)
+    code = TOKENS.format(nodes=nodes, folder=str(folder))
+    known = {
+        "GPUPOOL_DATA_DIR": str(house.data),
+        "DJANGO_SETTINGS_MODULE": "portal.settings.local",
+    }
+    words = [sys.executable, "manage.py", "shell", "-v", "0", "-c", code]
+    subprocess.run(words, cwd=ROOT, env=kept() | known, check=True)
+    return folder
+
+
+def processor(process):
+    """Processor seconds of a process and all below it, as far as they live."""
+    total = 0.0
+    for one in [process, *process.children(recursive=True)]:
+        try:
+            times = one.cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        total += times.user + times.system
+    return total
+
+
+def farmed(house, nodes, cards, seconds):
+    """What was seen of so many nodes in so many seconds, once all are there."""
+    (house.root / "farm.yaml").write_text(
+        "nodes:\n" + "".join(NODE.format(n=n, cards=cards) for n in range(nodes))
+    )
+    seen, marks = house.root / "seen.json", house.root / "measure"
+    words = [
+        *(sys.executable, "-m", "tests.benchmarks.farm", str(seen), str(marks)),
+        *("--all-nodes", "--portal", house.stack.url, "--fleet", str(house.root / "farm.yaml")),
+        *("--state-dir", str(house.root / "farm"), "--work-dir", str(house.root / "work")),
+        *("--join-token-folder", str(tokens(house, nodes))),
+    ]
+    with (house.root / "farm.log").open("wb") as said:
+        farm = subprocess.Popen(words, cwd=ROOT, env=kept(), stdout=said, stderr=said)
+        try:
+            until(lambda: house.rows(READY) == [(nodes,)], seconds=900, what="all nodes are ready")
+            marks.touch()
+            time.sleep(5)
+            return measured(house, psutil.Process(farm.pid), seen, seconds)
+        finally:
+            farm.kill()
+            farm.wait(30)
+
+
+def measured(house, farm, seen, seconds):
+    stack = psutil.Process(house.stack.process.pid)
+    before = (house.rows(SEEN)[0], house.rows(ROWS)[0][0], processor(farm), processor(stack))
+    began = time.monotonic()
+    time.sleep(seconds)
+    took = time.monotonic() - began
+    after = (house.rows(SEEN)[0], house.rows(ROWS)[0][0], processor(farm), processor(stack))
+    times = json.loads(seen.read_text())
+    return {
+        "beats_a_second": float(after[0][0] - before[0][0]) / took,
+        "rows_a_second": (after[1] - before[1]) / took,
+        "ready": after[0][2],
+        "farm_cores": (after[2] - before[2]) / took,
+        "stack_cores": (after[3] - before[3]) / took,
+        "farm_mib": farm.memory_info().rss / 2**20,
+        **times,
+    }
+
+
+def told(what, found):
+    print(  # noqa: T201
+        f"\n{what}: {found['beats_a_second']:.0f} messages of life and {found['rows_a_second']:.0f}"
+        f" rows a second stored; {found['ready']} nodes ready; agents {found['farm_cores']:.2f}"
+        f" cores and {found['farm_mib']:.0f} MiB, stack {found['stack_cores']:.2f} cores;"
+        f" failed {found['failed']}"
+    )
+    for name, times in sorted(found["times"].items()):
+        cuts = statistics.quantiles(times, n=100)
+        print(  # noqa: T201
+            f"  {name}: {len(times)}, median {cuts[49]:.3f} s, p95 {cuts[94]:.3f} s,"
+            f" p99 {cuts[98]:.3f} s"
+        )
+
+
+def test_a_thousand_agents_in_one_process_keep_their_heartbeats():
+    house = House("--no-agent", "--first-run", "empty")
+    try:
+        house.stack.ready()
+        found = farmed(house, NODES, CARDS, SECONDS)
+        told(f"{NODES} nodes with {CARDS} cards", found)
+        assert found["ready"] == NODES
+    finally:
+        house.over()
+
+
+def test_what_one_agent_costs_its_node():
+    house = House("--no-agent", "--first-run", "empty")
+    try:
+        house.stack.ready()
+        found = farmed(house, 1, 8, SECONDS)
+        told("one node with 8 cards, read every 2 s", found)
+        assert found["ready"] == 1
+    finally:
+        house.over()

@@ -1,0 +1,81 @@
+"""The books are put back to what they were before three jobs began; all three run on."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.architecture.house import ROOT
+from tests.drills.agents import house_with_agents
+from tests.stack import RunningStack
+from tests.waiting import until
+
+pytestmark = [pytest.mark.flow, pytest.mark.xdist_group("drills")]
+
+JOB = "m={marks}/{name}; echo ran >> $m.runs; while [ ! -e $m.go ]; do sleep 0.3; done; exit {code}"
+
+
+def started(house, agents):
+    """The stack over the same folder; its agents find it where it listens now."""
+    work = ("--work-dir", str(house.root / "work"), "--fleet", str(house.root / "fleet.yaml"))
+    house.stack = RunningStack(house.data, *work, "--no-agent").ready(seconds=240)
+    agents.line.portal = house.stack.port
+
+
+def epoch_raised(house):
+    """As docs/operations/backup.md says."""
+    known = {"PATH": os.environ["PATH"], "GPUPOOL_DATA_DIR": str(house.data)}
+    settings = {"DJANGO_SETTINGS_MODULE": "portal.settings.local"}
+    words = ("manage.py", "raise_epoch", "--reason", "the drill")
+    subprocess.run([sys.executable, *words], cwd=ROOT, env=known | settings, check=True)
+
+
+def test_three_jobs_that_began_after_the_backup_are_found_adopted_or_ended_and_never_killed():
+    with house_with_agents() as (house, agents):
+        admin = house.as_("platform_admin")
+        agents.line.set(cut=True)
+        house.stack.stop()
+        shutil.copytree(house.data, house.root / "backup", symlinks=True)
+        started(house, agents)
+        agents.line.well()
+        agents.all_heard(seconds=120)
+        names = [f"later-{n}" for n in range(3)]
+        lines = [JOB.format(marks=house.marks, name=n, code=c) for c, n in enumerate(names)]
+        uids = [house.submit(line, name=n) for n, line in zip(names, lines, strict=True)]
+        house.all_in_state(uids, "running", seconds=120)
+        shims = set(agents.shims())
+        assert len(shims) == 3
+        agents.line.set(cut=True)
+        house.stack.stop()
+        shutil.rmtree(house.data)
+        shutil.copytree(house.root / "backup", house.data, symlinks=True)
+        started(house, agents)
+        epoch_raised(house)
+        agents.line.well()
+        admin = house.as_("platform_admin")
+        until(
+            lambda: len(admin.every("found-work?state=running")) == 3,
+            seconds=120,
+            what="all three are found",
+        )
+        assert set(agents.shims()) == shims
+        found = {one["told_workload"]: one for one in admin.every("found-work")}
+        assert set(found) == set(uids)
+        home = {"project": house.project, "user": "mei", "template": "finetune-20g-30"}
+        for uid in uids[:2]:
+            told = admin("POST", f"found-work/{found[uid]['uid']}/adopt", home)
+            assert (told["state"], told["workload"]) == ("adopted", uid)
+        house.all_in_state(uids[:2], "running", seconds=60)
+        assert set(agents.shims()) == shims
+        admin("POST", f"found-work/{found[uids[2]]['uid']}/stop", {"reason": "the drill"})
+        until(lambda: len(agents.shims()) == 2, seconds=90, what="the third is ended")
+        for name in names[:2]:
+            (house.marks / f"{name}.go").touch()
+        done = house.ended(uids[:2], seconds=90)
+        assert [done[uid]["exit_code"] for uid in uids[:2]] == [0, 1]
+        assert [(house.marks / f"{n}.runs").read_text() for n in names] == ["ran\n"] * 3
+        until(lambda: not agents.shims(), seconds=30, what="no shim is left")
+        held = "SELECT count(*) FROM pool_hold WHERE upper_inf(held)"
+        until(lambda: house.rows(held) == [(0,)], seconds=60, what="every hold is closed")
