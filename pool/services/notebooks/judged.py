@@ -16,8 +16,20 @@ from pool.lifecycle.workloads import WorkloadState
 from pool.models.notebooks.notebooks import Notebook
 from pool.models.workloads import Workload
 from pool.rules.idle import Counted, Judgement, Rule, Signals, judge
+from pool.rules.notices import NoticeKind
+from pool.rules.problems import marked
 from pool.services.moves import locked
+from pool.services.notices.send import notice_send
 from pool.services.workloads import workload_stop
+
+WARNED = marked(
+    "Nothing moves in the notebook %(name)s: it is stopped in %(minutes)s minutes."
+    " Files are kept, variables in memory are lost."
+)
+RECLAIMED = marked(
+    "The notebook %(name)s was stopped, as nothing moved in it."
+    " Its files are kept: resume it to go on."
+)
 
 LONGEST_S = 60.0
 """Of the time between two judgements no more is known: the sweep itself was away."""
@@ -56,9 +68,15 @@ def notebook_judged(
         record(EventKind.NOTEBOOK_JUDGED, workload, actor=SYSTEM, because=row.evidence, **words)
     if found.warn is not None:
         words |= {"minutes": found.warn, "reclaims": rule.action == IdleAction.RECLAIM}
-        record(EventKind.NOTEBOOK_WARNED, workload, actor=SYSTEM, because=row.evidence, **words)
+        number = record(
+            EventKind.NOTEBOOK_WARNED, workload, actor=SYSTEM, because=row.evidence, **words
+        )
+        _tell(workload, WARNED, number, minutes=found.warn)
     if found.over and rule.action == IdleAction.RECLAIM:
-        record(EventKind.NOTEBOOK_RECLAIMED, workload, actor=SYSTEM, because=row.evidence, **words)
+        number = record(
+            EventKind.NOTEBOOK_RECLAIMED, workload, actor=SYSTEM, because=row.evidence, **words
+        )
+        _tell(workload, RECLAIMED, number)
         minutes = round(found.quiet_s / 60)
         workload_stop(
             workload=workload,
@@ -67,6 +85,19 @@ def notebook_judged(
             message=_("Nothing moved in it for %(n)d minutes.") % {"n": minutes},
         )
     return found
+
+
+def _tell(workload: Workload, text: str, number: int, **values: Any) -> None:
+    """The owner's inbox, and what leaves the house by their own choice; each once."""
+    notice_send(
+        kind=NoticeKind.IDLE,
+        to=[workload.owner],
+        about=workload,
+        text=text,
+        key=f"idle:{workload.uid}:{number}",
+        name=workload.name,
+        **values,
+    )
 
 
 def _elapsed(row: Notebook, clock: Clock) -> float:
