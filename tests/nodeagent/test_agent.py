@@ -118,12 +118,10 @@ async def test_work_that_the_books_do_not_list_is_reported_and_left_running(node
         slices=[mig("s", node.card)], work=[job("at-1", "sleep", "300", slices=["s"])]
     )
     await portal.until(lambda: state(portal, "at-1") == WorkFound.RUNNING)
-    assert portal.work("at-1").origin is None
     await portal.want(slices=[], work=[])
     await portal.until(portal.settled)
     assert state(portal, "at-1") == WorkFound.RUNNING
-    origin = portal.work("at-1").origin
-    assert (origin.command, [one.uid for one in origin.slices]) == (("sleep", "300"), ["s"])
+    assert [one.uid for one in portal.work("at-1").origin.slices] == ["s"]
     assert portal.slice("s").state == SliceFound.READY
 
 
