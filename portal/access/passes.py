@@ -44,6 +44,7 @@ def ticket_issue(
     """
     if not lets_in(user, workload):
         raise Forbidden
+    passes_forget()
     plain = secrets.token_urlsafe(32)
     at = clock.now()
     GatewayPass.objects.create(
