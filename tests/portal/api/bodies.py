@@ -1,0 +1,178 @@
+"""Addresses and bodies with which calls may go through, as far as rights are concerned."""
+
+from datetime import timedelta
+
+WINDOW = {
+    "reason": "new driver",
+    "starts_at": "2099-01-01T00:00:00Z",
+    "ends_at": "2099-01-01T01:00:00Z",
+    "nodes": ["node-a"],
+}
+LINE = {"project": "vision", "partition": "a100", "unit": "cards_micro", "limit": 1}
+BODIES = {
+    ("nodes", "confirm_dead"): {"reason": "burnt"},
+    ("advice", "create"): {"project": "vision", "task": "finetuning"},
+    ("approval-policies", "create"): {
+        "organization": "vision-org",
+        "steps": [{"role": "lead"}],
+        "reason": "as agreed",
+    },
+    ("delegations", "create"): {
+        "deputy": "vision-member",
+        "starts_at": "2099-02-01T00:00:00Z",
+        "ends_at": "2099-02-02T00:00:00Z",
+    },
+    ("leases", "extend"): {"seconds": 3600},
+    ("leases", "resize"): {"copies": 2},
+    ("memberships", "create"): {"user": "vision-viewer", "role": "member", "project": "vision"},
+    ("group-roles", "create"): {
+        "directory": "ldap",
+        "group": "cn=vision",
+        "role": "member",
+        "project": "vision",
+    },
+    ("invitations", "create"): {"email": "new@example.org", "role": "viewer", "project": "vision"},
+    ("memberships", "partial_update"): {"role": "viewer"},
+    ("organizations", "partial_update"): {"name": "Vision again"},
+    ("organizations", "create"): {"slug": "new", "name": "New"},
+    ("partitions", "create"): {"slug": "new", "name": "New", "selector": {}, "modes": ["whole"]},
+    ("partitions", "partial_update"): {"name": "Other"},
+    ("partitions", "preview"): {"selector": {"labels": ["A100-80GB"]}},
+    ("prices", "create"): {"partition": "a100", "rate_micro": 1, "currency": "EUR"},
+    ("projects", "create"): {"organization": "vision-org", "slug": "new", "name": "New"},
+    ("projects", "archive"): {"wind_down": True},
+    ("projects", "move"): {"organization": "vision-org"},
+    ("projects", "hold"): {"reason": "an audit"},
+    ("projects", "partial_update"): {"most_live": 2000},
+    ("projects", "suspend"): {"reason": "unpaid"},
+    ("environments", "create"): {
+        "slug": "new",
+        "name": "New",
+        "kind": "folder",
+        "reference": "/opt/new",
+        "instruction_set": "cpu",
+    },
+    ("environments", "partial_update"): {"note": "other"},
+    ("registries", "create"): {"prefix": "other.example.com"},
+    ("secrets", "create"): {"project": "vision", "name": "NEW", "value": "hush"},
+    ("secrets", "rotate"): {"value": "hush, too"},
+    ("storage", "create"): {"name": "new", "kind": "dataset", "path": "/srv/new"},
+    ("storage", "partial_update"): {"note": "other"},
+    ("queue", "target"): {"seconds": 600},
+    ("configuration", "load"): {"text": "users: []"},
+    ("cutbacks", "keep"): {"reason": "a paper is due"},
+    ("quota-plans", "create"): {
+        "project": "vision",
+        "partition": "a100",
+        "unit": "cards_micro",
+        "does": "set",
+        "amount": 1,
+        "starts_at": "2027-01-01T00:00:00Z",
+        "reason": "the new year",
+    },
+    ("quotas", "many"): {"lines": [LINE], "reason": "the new year"},
+    ("quotas", "preview"): {"lines": [LINE]},
+    ("quotas", "update"): {"limit": 1},
+    ("quotas", "create"): {
+        "project": "vision",
+        "partition": "a100",
+        "unit": "cards_micro",
+        "kind": "allowance",
+        "limit": 1,
+    },
+    ("requests", "ask_back"): {"reason": "why?"},
+    ("requests", "comment"): {"text": "hello"},
+    ("requests", "reject"): {"reason": "no"},
+    ("service-accounts", "create"): {"project": "vision", "username": "ci"},
+    ("service-accounts", "issue"): {"name": "runner"},
+    ("service-accounts", "revoke"): {"token": "tk-none"},
+    ("templates", "fit"): {"need": {"whole": True}},
+    ("templates", "partial_update"): {"max_seconds": 86_400},
+    ("templates", "create"): {
+        "organization": "vision-org",
+        "slug": "new",
+        "name": "New",
+        "need": {"whole": True},
+    },
+    ("policies", "create"): {"values": {"heavy_gb": 48}, "reason": "larger cards"},
+    ("policies", "revert"): {"reason": "it was better"},
+    ("seats", "create"): {"name": "vWS", "mode": "vgpu", "total": 4},
+    ("windows", "create"): WINDOW,
+    ("windows", "partial_update"): {"reason": "other"},
+    ("windows", "preview"): WINDOW,
+    ("templates", "deactivate"): {"reason": "old"},
+    ("templates", "versions"): {"max_seconds": 86_400},
+    ("tokens", "create"): {"name": "another"},
+    ("users", "partial_update"): {"display_name": "Somebody Else"},
+    ("users", "create"): {"username": "new", "project": "vision"},
+    ("workloads", "change"): {"change": "shorter", "amount": 60},
+    ("workloads", "declare"): {"expected_seconds": 60},
+    ("workloads", "preempt"): {"reason": "a burning rack"},
+    ("organizations", "critical_grant"): {"month": "2099-01-01", "card_hours": 10},
+    ("workloads", "partial_update"): {"after": []},
+    ("workloads", "rank"): {"priority": "high", "reason": "a deadline"},
+}
+
+
+def address_of(world, tenant, noun):
+    """The address of one of the tenant's rows."""
+    if noun == "tokens":
+        return tenant.people["member"].user.api_tokens.get().uid
+    named = {
+        "alerts": tenant.alert,
+        "cards": tenant.hold.card,
+        "delegations": tenant.delegation,
+        "environments": tenant.environment,
+        "found-work": world.found,
+        "group-roles": world.group_role,
+        "invitations": tenant.invitation,
+        "join-tokens": world.join_token,
+        "leases": tenant.lease,
+        "memberships": tenant.membership,
+        "nodes": world.node,
+        "organizations": tenant.organization,
+        "partitions": world.partition,
+        "placements": tenant.placement,
+        "policies": world.policy,
+        "prices": world.price,
+        "projects": tenant.project,
+        "cutbacks": tenant.cutback,
+        "quota-plans": tenant.planned_quota,
+        "quotas": tenant.quota,
+        "registries": world.registry,
+        "requests": tenant.request,
+        "reservations": tenant.reservation,
+        "schedules": tenant.schedule,
+        "seats": world.seats,
+        "service-accounts": tenant.account,
+        "secrets": tenant.secret,
+        "slices": tenant.slice,
+        "storage": tenant.storage,
+        "templates": world.version.template,
+        "usage": tenant.usage,
+        "users": tenant.owner,
+        "windows": world.window,
+        "workloads": tenant.workload,
+    }
+    return str(tenant.event_id) if noun == "events" else named[noun].uid
+
+
+def body_of(world, noun, action):
+    """A body with which the action may go through, as far as rights are concerned."""
+    if (noun, action) == ("leases", "recall"):
+        soon = world.own.lease.valid[1] - timedelta(minutes=30)
+        return {"ends_at": soon.isoformat(), "reason": "cards are needed"}
+    if (noun, action) == ("workloads", "create"):
+        return world.job()
+    if (noun, action) == ("schedules", "create"):
+        return {**world.job(), "cron": "0 2 * * *"}
+    if (noun, action) in {("requests", "create"), ("reservations", "create")}:
+        return {"project": "vision", "template": world.version.template.slug, **HOUR}
+    if (noun, action) == ("quotas", "undo"):
+        return {"change": world.own.quota_change, "reason": "too much"}
+    if (noun, action) == ("quota-drifts", "repair"):
+        return {"quota": world.drifted.uid}
+    return BODIES.get((noun, action), {})
+
+
+HOUR = {"duration_seconds": 3600}
