@@ -32,6 +32,9 @@ class Cards:
     def __init__(self, free):
         self.free = free
 
+    def start_delay_s(self):
+        return 0.0
+
     async def free_mib(self, card):
         if isinstance(self.free, Exception):
             raise self.free
