@@ -22,14 +22,17 @@ def quotas_seed(
 ) -> None:
     """Per partition and kind of card: every organization may hold all, a project half of them
     (the example project all), and start a quarter without asking; 32 cores need no request.
+
+    All is guaranteed to the example project, and through it to its organization; others borrow.
     """
+    home = tenants.projects[EXAMPLE].organization
     for partition, cards in partitions.items():
         for label, number in (cards or UNKNOWN).items():
             for organization in tenants.organizations.values():
-                _limit(organization, partition, label, number * CARD, actor)
+                _set(organization, partition, label, number * CARD, actor, organization == home)
             for slug, project in tenants.projects.items():
                 share = number if slug == EXAMPLE else max(1, number // 2)
-                _limit(project, partition, label, share * CARD, actor)
+                _set(project, partition, label, share * CARD, actor, slug == EXAMPLE)
                 _allow(project, partition, label, max(1, number // 4) * CARD, actor)
         for project in tenants.projects.values():
             quota_set(
@@ -42,10 +45,16 @@ def quotas_seed(
             )
 
 
-def _limit(
-    tenant: Organization | Project, partition: Partition, label: str, limit: int, actor: Actor
+def _set(
+    tenant: Organization | Project,
+    partition: Partition,
+    label: str,
+    limit: int,
+    actor: Actor,
+    guaranteed: bool,
 ) -> None:
-    for kind, times in ((QuotaKind.LIMIT, 1), (QuotaKind.ENTITLEMENT, OVERBOOKED)):
+    kinds = [(QuotaKind.LIMIT, 1), (QuotaKind.ENTITLEMENT, OVERBOOKED)]
+    for kind, times in kinds if guaranteed else kinds[:1]:
         quota_set(
             tenant=tenant,
             partition=partition,

@@ -17,14 +17,13 @@ from portal.templatetags.units import amount, card_time, money
 register = template.Library()
 
 COLUMN_WORDS = {
-    "entitlement": gettext_lazy("Guaranteed"),
+    "entitlement": gettext_lazy("Promised at most"),
     "limit": gettext_lazy("Limit"),
     "allowance": gettext_lazy("Without asking"),
 }
 ODDITIES = {
     Oddity.OVER: gettext_lazy("over by %(by)s"),
     Oddity.ABOVE_PARENT: gettext_lazy("%(by)s above the limit over it: the stricter counts"),
-    Oddity.GUARANTEE_ABOVE_LIMIT: gettext_lazy("%(by)s more is guaranteed than the limit lets in"),
     Oddity.ALLOWANCE_ABOVE_LIMIT: gettext_lazy("%(by)s more goes unasked than the limit lets in"),
     Oddity.GUARANTEES_ABOVE_PARENT: gettext_lazy("%(by)s more is guaranteed below than here"),
     Oddity.GUARANTEES_ABOVE_CARDS: gettext_lazy("%(by)s more is guaranteed than there are cards"),

@@ -10,7 +10,6 @@ class Oddity(StrEnum):
 
     OVER = "over"
     ABOVE_PARENT = "above_parent"
-    GUARANTEE_ABOVE_LIMIT = "guarantee_above_limit"
     ALLOWANCE_ABOVE_LIMIT = "allowance_above_limit"
     GUARANTEES_ABOVE_PARENT = "guarantees_above_parent"
     GUARANTEES_ABOVE_CARDS = "guarantees_above_cards"
@@ -20,7 +19,8 @@ class Oddity(StrEnum):
 class Level:
     """One tenant's numbers of one unit in one partition, in the unit; None where no row is.
 
-    `said` is by kind: limit, allowance, entitlement (the guarantee). `key` is unique in the tree.
+    `said` is by kind: limit, allowance, entitlement (what leases and requests may come to; as far
+    as the own limit lets it in it is the guarantee). `key` is unique in the tree.
     """
 
     key: str
@@ -39,6 +39,17 @@ class Finding:
     new: bool = False
 
 
+def guaranteed(levels: Sequence[Level]) -> list[Level]:
+    """The same levels with the guarantee in place of what may be promised."""
+    found = []
+    for one in levels:
+        promised, limit = one.said.get("entitlement"), one.said.get("limit")
+        least = promised if promised is None or limit is None else min(promised, limit)
+        said = {**one.said, "entitlement": least}
+        found.append(Level(key=one.key, parent=one.parent, held=one.held, said=said))
+    return found
+
+
 def sums(levels: Iterable[Level], kind: str) -> dict[str, int]:
     """What the children of each level are given together; levels without such children lack."""
     found: dict[str, int] = {}
@@ -51,6 +62,7 @@ def sums(levels: Iterable[Level], kind: str) -> dict[str, int]:
 
 def findings(levels: Sequence[Level], *, capacity: int | None = None) -> list[Finding]:
     """Everything odd, level by level; `capacity` is what the partition has of the unit."""
+    levels = guaranteed(levels)
     by_key = {one.key: one for one in levels}
     promised = sums(levels, "entitlement")
     found: list[Finding] = []
@@ -70,13 +82,9 @@ def _own(one: Level) -> Iterable[Finding]:
         return
     if one.held > limit:
         yield Finding(one.key, Oddity.OVER, one.held - limit)
-    for kind, what in (
-        ("entitlement", Oddity.GUARANTEE_ABOVE_LIMIT),
-        ("allowance", Oddity.ALLOWANCE_ABOVE_LIMIT),
-    ):
-        value = one.said.get(kind)
-        if value is not None and value > limit:
-            yield Finding(one.key, what, value - limit)
+    value = one.said.get("allowance")
+    if value is not None and value > limit:
+        yield Finding(one.key, Oddity.ALLOWANCE_ABOVE_LIMIT, value - limit)
 
 
 def _beside_parent(one: Level, by_key: Mapping[str, Level]) -> Iterable[Finding]:

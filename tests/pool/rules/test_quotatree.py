@@ -46,3 +46,11 @@ def test_a_child_is_odd_exactly_when_the_nearest_limit_above_is_less(numbers):
         nearest = next((limits[one] for one in above if limits[one] is not None), None)
         passes = limits[key] is not None and nearest is not None and limits[key] > nearest
         assert (key in odd) == passes
+
+
+def test_what_may_be_promised_beyond_the_limit_is_not_guaranteed():
+    assert findings(tree((8, 24), (8, 24), (4, None), (None, None)), capacity=8) == []
+    told = findings(tree((8, 24), (8, 24), (4, 9), (None, None)), capacity=8)
+    assert [(one.key, one.what, one.by) for one in told] == [
+        ("o", Oddity.GUARANTEES_ABOVE_PARENT, 4)
+    ]
