@@ -1,15 +1,13 @@
 """Giving a workload its slices and its host share, and taking them back when the node is clean."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import F, Sum
-from psycopg.types.range import Range
 
-from nodeagent.protocol.vocabulary import MODE_ISOLATION, PLACED_MODES, Isolation, Mode
+from nodeagent.protocol.vocabulary import Isolation
 from pool.announce import wake_node
 from pool.clock import now
 from pool.errors import Stale
@@ -19,10 +17,10 @@ from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseState
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.roles import QuotaUnit
-from pool.lifecycle.slices import DEADLINES_S, SliceState
+from pool.lifecycle.slices import SliceState
 from pool.lifecycle.workloads import WorkloadState
 from pool.models.cards import Card
-from pool.models.expressions import open_hold, open_life
+from pool.models.expressions import open_hold
 from pool.models.nodes import Node
 from pool.models.placements import Hold, Placement, Promise
 from pool.models.slices import Slice
@@ -31,6 +29,7 @@ from pool.scheduling.model import NewSlice, Placed
 from pool.services import levels
 from pool.services.calendar.guard import start_allowed
 from pool.services.gangs.opening import in_rank_order, ranks_open
+from pool.services.hardware.cuts import slice_planned, sums_checked
 from pool.services.moves import locked, move
 from pool.services.series.arrays import turn_kept
 from pool.services.series.dependencies import dependencies_kept
@@ -216,7 +215,7 @@ def _slices(ground: Ground, placed: Placed) -> list[Slice]:
     for part in placed.parts:
         if part.new is not None:
             card = ground.cards[part.card]
-            row = _new_slice(card, part.new, ground.nodes[card.node_id].generation + 1)
+            row = slice_planned(card, part.new, ground.nodes[card.node_id].generation + 1)
             new.append(row)
         else:
             found = ground.living.get(part.slice or 0)
@@ -237,49 +236,9 @@ def _check_promises(ground: Ground) -> None:
         raise Stale(workload=ground.workload.uid, why="the card is being made ready for another")
 
 
-def _new_slice(card: Card, new: NewSlice, generation: int) -> Slice:
-    mode = Mode(new.mode)
-    placed = mode in PLACED_MODES
-    if placed and (new.start is None or new.size is None):
-        raise Stale(card=card.uid, why="no place on the card was planned")
-    return Slice(
-        card=card,
-        mode=mode,
-        isolation=card_isolation(card, mode),
-        profile=new.profile,
-        span=Range(new.start, (new.start or 0) + (new.size or 0)) if placed else None,
-        lived=open_life(card.pk),
-        memory_mib=new.memory_mib,
-        compute_milli=new.compute_milli,
-        equivalents_micro=new.card_micro,
-        deadline=now() + timedelta(seconds=DEADLINES_S[SliceState.PLANNED]),
-        wished_in=generation,
-    )
-
-
-def card_isolation(card: Card, mode: Mode) -> Isolation:
-    """What keeps holders apart on this card in a mode: the card's own word, else the mode's."""
-    for geometry in card.facts.get("geometries", ()):
-        if geometry["mode"] == mode:
-            return Isolation(geometry["isolation"])
-    return MODE_ISOLATION[mode]
-
-
 def _check_sums(ground: Ground, new: list[Slice]) -> None:
     """Slices of one card never add up to more than the card; soft ones have no other guard."""
     sums_checked(ground.cards.values(), [*ground.living.values(), *new])
-
-
-def sums_checked(cards: Iterable[Card], slices: Sequence[Slice]) -> None:
-    """Raises Stale: these slices of a card add up to more than it has."""
-    for card in cards:
-        rows = [row for row in slices if row.card_id == card.pk]
-        if (
-            sum(row.memory_mib for row in rows) > card.memory_mib
-            or sum(row.compute_milli for row in rows) > 1000
-            or sum(row.equivalents_micro for row in rows) > 1_000_000
-        ):
-            raise Stale(card=card.uid, why="its shares would add up to more than it has")
 
 
 def _check_room(ground: Ground, placed: Placed) -> None:

@@ -41,14 +41,13 @@ from pool.scheduling.outcome import HostPart, Part, Placed
 from pool.selectors.offers import card_facts, geometry_of
 from pool.services import levels
 from pool.services.alerts import alert_resolve
+from pool.services.hardware.cuts import card_isolation, sums_checked
 from pool.services.moves import locked, move
 from pool.services.placements import (
     Ground,
     asked_of,
-    card_isolation,
     node_wish,
     placement_write,
-    sums_checked,
 )
 from pool.wake import round_wanted
 

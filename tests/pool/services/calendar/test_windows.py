@@ -203,8 +203,7 @@ def test_windows_that_overlap_lengthen_a_lease_by_what_it_was_out_of_service_onc
         lease.refresh_from_db()
         return round((lease.valid.upper - before).total_seconds() / 60) * 60
 
-    first = window(partitions=[part], lasts=2 * HOUR)
-    begins(first)
+    begins(first := window(partitions=[part], lasts=2 * HOUR))
     assert longer_s() == 7200
     second = window(after=HOUR / 2, partitions=[part], lasts=2 * HOUR)
     Window.objects.filter(pk=second.pk).update(span=(now(), now() + 3 * HOUR))
