@@ -63,7 +63,10 @@ def approval_policy_set(
         reason=reason.strip()[:200],
         user=user,
     )
-    told: dict[str, Any] = {"number": made.number, "organization": organization.slug if organization else ""}
+    told: dict[str, Any] = {
+        "number": made.number,
+        "organization": organization.slug if organization else "",
+    }
     record(EventKind.APPROVAL_POLICY_SET, made, actor=actor, reason=made.reason, **told)
     return made
 
