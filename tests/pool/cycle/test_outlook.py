@@ -88,10 +88,10 @@ def test_reservations_and_maintenance_are_drawn_earliest_first_with_the_gaps_bet
     world = pool().have(reservations=(kept,), windows=(_shut(650, 990),))
     (one,) = outlooks(look(world.queue(whole(1, 4, declared_s=100.0))))
     running, gap, head = BarKind.RUNNING, BarKind.GAP, BarKind.HEAD
-    then = [(head, 600, 700), (BarKind.MAINTENANCE, 650, 990)]
+    then = [(BarKind.MAINTENANCE, 650, 990), (head, 990, 1090)]
     free = {lane.card.id: _told(lane) for lane in one.lanes}
-    assert free.pop(4) == [(BarKind.RESERVED, 0, 90), (gap, 90, 600), *then]
-    assert list(free.values()) == [[(running, 0, 600), *then]] * 3
+    assert free.pop(4) == [(BarKind.RESERVED, 0, 90), (gap, 90, 650), *then]
+    assert list(free.values()) == [[(running, 0, 600), (gap, 600, 650), *then]] * 3
 
 
 def test_maintenance_after_the_head_is_over_is_not_drawn():
