@@ -140,7 +140,8 @@ async def test_another_tenant_cannot_read_secret_files(runner, tried):
     secret = {"secret_files": {"key": HUSH}}
     record = await begun(runner, given(wanted("at-a", UID, "sleep 60"), **secret))
     shelf = runner._setting.shelf(record)
-    spy = f"cat {shelf}/key; ls -R /dev/shm; cat {runner.records_root}/work/at-a/secrets/key"
+    records = Path(runner.records_root, "work", "at-a")
+    spy = f"cat {shelf}/key; ls -R /dev/shm; cat {records}/secrets/key"
     text = await said(runner, await begun(runner, wanted("at-b", UID + 1, spy)))
     assert HUSH not in text or os.geteuid() != 0
     await runner.stop("at-a", "stopped", 0.0)
