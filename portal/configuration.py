@@ -6,6 +6,7 @@ from pool.services.imports.sections import Section
 from pool.services.imports.tenants import TENANTS
 
 SECTIONS: tuple[Section, ...] = (*TENANTS, *PLACES, PRICES)
+SECTION_NAMES = [one.name for one in SECTIONS]
 
 
 def sections_named(names: str) -> list[Section]:

@@ -5,7 +5,7 @@ from typing import Any
 from billing.rating.tariffs import Unit
 from nodeagent.protocol.vocabulary import Mode, WorkloadKind
 from pool.lifecycle.catalogue import Access
-from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit, Role
+from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit, Role, WorkClass
 
 REST_FRAMEWORK: dict[str, Any] = {
     "EXCEPTION_HANDLER": "portal.api.errors.envelope",
@@ -45,8 +45,10 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "QuotaKindEnum": [one.value for one in QuotaKind],
         "QuotaUnitEnum": [one.value for one in QuotaUnit],
         "RoleEnum": [one.value for one in Role],
+        "SectionEnum": "portal.configuration.SECTION_NAMES",
         "TemplatePriorityEnum": ["high", "normal", "low", "scavenger"],
         "DirectoryEnum": ["ldap", "oidc"],
         "UnitEnum": [one.value for one in Unit],
+        "WorkClassEnum": [one.value for one in WorkClass],
     },
 }

@@ -21,7 +21,7 @@ from pool.services.quotatree.undo import quotas_undo, undo_lines
 from portal.access.dealing import may_set
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given
-from portal.api.v1.quotatree.bodies import LinesIn, TrialIn, line_said
+from portal.api.v1.quotatree.bodies import LinesIn, QuotaTrialIn, line_said
 from portal.explained import looked
 
 
@@ -131,7 +131,7 @@ class QuotaDoor(Listed):
         "create": QuotaIn,
         "update": QuotaPut,
         "many": LinesIn,
-        "preview": TrialIn,
+        "preview": QuotaTrialIn,
         "undo": UndoIn,
     }
     gives = {

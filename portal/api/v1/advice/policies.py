@@ -16,7 +16,7 @@ from portal.api.fields import FreeJSON, Given
 from portal.api.v1.references import organization_named
 
 
-class PolicyOut(serializers.ModelSerializer[ApprovalPolicy]):
+class ApprovalPolicyOut(serializers.ModelSerializer[ApprovalPolicy]):
     """Steps, hours (working hours) and the working calendar; no organization: of all others."""
 
     organization = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
@@ -56,10 +56,10 @@ class PolicyIn(Given):
 class ApprovalPolicyDoor(Listing):
     """Every version, newest first, of the places whose policy the caller may write."""
 
-    serializer_class = PolicyOut
+    serializer_class = ApprovalPolicyOut
     queryset = ApprovalPolicy.objects.none()
     takes = {"create": PolicyIn}
-    gives = {"create": (201, PolicyOut)}
+    gives = {"create": (201, ApprovalPolicyOut)}
 
     def rows(self) -> QuerySet[ApprovalPolicy]:
         """Of the caller's own organizations; a platform admin reads all."""

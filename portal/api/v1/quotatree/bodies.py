@@ -50,7 +50,7 @@ class LinesIn(Given):
     reason = serializers.CharField(max_length=200)
 
 
-class TrialIn(Given):
+class QuotaTrialIn(Given):
     """Rows to try; nothing is written."""
 
     lines = LineIn(many=True, min_length=1, max_length=1000)  # type: ignore[call-arg]

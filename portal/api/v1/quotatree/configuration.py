@@ -12,16 +12,16 @@ from pool.services.imports.load import load, written
 from portal.access.roles import Verb
 from portal.api.door import Door
 from portal.api.fields import Given
-from portal.configuration import SECTIONS, sections_named
+from portal.configuration import SECTION_NAMES, SECTIONS, sections_named
 
 SHAPES = ("yaml", "csv")
 
 
-class ExportIn(Given):
+class ConfigurationExportIn(Given):
     """Which sections, in which shape; a CSV holds one."""
 
     sections = serializers.ListField(
-        child=serializers.ChoiceField(choices=[one.name for one in SECTIONS]),
+        child=serializers.ChoiceField(choices=SECTION_NAMES),
         max_length=len(SECTIONS),
         required=False,
         default=list,
@@ -40,9 +40,7 @@ class LoadIn(Given):
 
     text = serializers.CharField(max_length=4_194_304, trim_whitespace=False)
     shape = serializers.ChoiceField(choices=SHAPES, default="yaml")
-    section = serializers.ChoiceField(
-        choices=["", *(one.name for one in SECTIONS)], required=False, default=""
-    )
+    section = serializers.ChoiceField(choices=["", *SECTION_NAMES], required=False, default="")
     keep = serializers.BooleanField(default=False)
 
 
@@ -76,7 +74,7 @@ class LoadedOut(serializers.Serializer[Any]):
 class ConfigurationDoor(Door):
     """Users, projects, roles, partitions, templates, quotas, prices; a platform admin's."""
 
-    takes = {"export": ExportIn, "load": LoadIn}
+    takes = {"export": ConfigurationExportIn, "load": LoadIn}
     gives = {"export": (200, ExportOut), "load": (200, LoadedOut)}
 
     @action(detail=False, methods=["post"])
