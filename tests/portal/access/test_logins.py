@@ -91,11 +91,14 @@ def set_up(browser):
     return secret
 
 
-def test_with_a_second_factor_the_password_alone_opens_nothing():
+def test_with_a_second_factor_the_password_alone_opens_nothing(
+    django_capture_on_commit_callbacks,
+):
     row = person(username="ada")
     browser = Client()
     login(browser, "ada")
-    secret = set_up(browser)
+    with django_capture_on_commit_callbacks(execute=True):
+        secret = set_up(browser)
     kept = Authenticator.objects.get(user=row, type="totp")
     assert secret not in str(kept.data)
     codes = browser.get("/accounts/2fa/recovery-codes/").context["unused_codes"]
