@@ -125,7 +125,7 @@ def directory_sync() -> Read:
     before = User.objects.count()
     listed = {}
     for one in people:
-        row = _row(one) if one.groups else User.objects.filter(username__iexact=one.name).first()
+        row = _row(one) if one.groups else _known(one)
         if row is not None and row.username.casefold() in names:
             listed[row.username] = one.groups
     moved = directory_read(source=SOURCE, people=listed, actor=ACTOR)
@@ -144,13 +144,25 @@ def _row_of(person: Person) -> User | None:
 
 
 def _row(person: Person) -> User | None:
-    """The account of a person; made when there is none, without a password of its own."""
-    known = User.objects.filter(username__iexact=person.name).first()
-    if known is not None:
-        return None if known.service_account else known
+    """The account of a person; made when nobody has the name, without a password of its own."""
+    if User.objects.filter(username__iexact=person.name).exists():
+        return _known(person)
     return user_create(
         username=person.name, display_name=person.display_name, email=person.email, actor=ACTOR
     )
+
+
+def _known(person: Person) -> User | None:
+    """The account that the directory speaks of, if there is one.
+
+    Never a service account, nor one with a password of the pool: its name was chosen by whoever
+    made it, and proves nothing.
+    """
+    known = User.objects.filter(username__iexact=person.name).first()
+    if known is not None and (known.service_account or known.has_usable_password()):
+        log.warning("directory.passed_over", username=known.username)
+        return None
+    return known
 
 
 def _with_groups(person: Person, groups: list[tuple[set[str], set[str]]]) -> Person:

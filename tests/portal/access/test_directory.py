@@ -186,6 +186,22 @@ def test_the_nightly_reading_gives_and_takes_roles_and_makes_accounts_for_member
     call_command("directory_sync")
 
 
+def test_the_nightly_reading_speaks_of_no_local_account_and_of_no_robot(site, in_group):
+    local = rows.user(username="Ada")
+    local.set_password("a local word 77")
+    local.save()
+    robot = rows.user(username="bob", password="!", service_account=True)
+    rows.member(site, username="kept")
+    read = directory_sync()
+    assert (read.created, read.given) == (0, 0)
+    assert not Membership.objects.filter(user__in=[local, robot]).exists()
+    in_group()
+    for one in (local, robot):
+        Membership.objects.create(user=one, project=site, role="member", source="ldap")
+    assert directory_sync().taken == 2
+    assert Membership.objects.get().user.username == "kept"
+
+
 def test_a_directory_that_is_away_or_refuses_us_changes_nothing(site, settings):
     directory_sync()
     held = Membership.objects.count()
