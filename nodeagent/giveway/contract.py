@@ -27,6 +27,7 @@ SILENT = "NONE"
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 MOST_PATH = 400
+MOST_ADDRESS = 500
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,12 @@ def choice_of(env: Mapping[str, str]) -> Choice:
 
 
 def own_host(hook: str) -> bool:
-    """Only the node itself is called, over plain http, without a name and a password."""
+    """Only the node itself is called, over plain http, without a name and a password.
+
+    No address has over MOST_ADDRESS letters, or other than printable ASCII: no client dials those.
+    """
+    if len(hook) > MOST_ADDRESS or not (hook.isascii() and hook.isprintable()):
+        return False
     try:
         parts = urlsplit(hook)
         _ = parts.port

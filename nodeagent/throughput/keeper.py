@@ -1,8 +1,8 @@
 """How fast the jobs of one node say they are: read, asked for, or told, and never believed long."""
 
 import asyncio
-import contextlib
 import hmac
+import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,8 @@ from nodeagent.throughput.contract import (
     speeds_of,
 )
 from nodeagent.throughput.push import Push
+
+log = logging.getLogger(__name__)
 
 FRESH_S = 60.0
 """A word that is older says nothing of now."""
@@ -129,13 +131,18 @@ class Throughput:
         return hmac.compare_digest(self.push.token(record.attempt), token)
 
     async def _ask(self, client: httpx.AsyncClient, record: Record) -> None:
+        """Whatever a job names or answers: its words never end the agent of the node."""
         page = page_of(record.scrape)
         if page is None:
             return
-        with contextlib.suppress(httpx.HTTPError, TimeoutError, UnicodeError, ValueError):
+        try:
             async with asyncio.timeout(ASK_LIMIT_S):
                 text = await _page(client, page)
             self._take_page(self._of(record.attempt), page, text)
+        except (httpx.HTTPError, TimeoutError) as failure:
+            log.debug("%s: its page does not answer: %r", record.attempt, failure)
+        except Exception as failure:
+            log.warning("%s: its page cannot be asked: %.200r", record.attempt, failure)
 
     def _take_page(self, heard: Heard, page: Page, text: str) -> None:
         at = clock.boottime()

@@ -62,7 +62,7 @@ def given_on(*, attempts: Sequence[Attempt]) -> dict[int, Given]:
     for use in storage.order_by("pk"):
         found[use.workload_id].mounts.append(_mount(use))
     told = {of[row.pk] for row in attempts if _unbegun(row)}
-    secrets = SecretUse.objects.filter(workload__in=told).select_related("secret")
+    secrets = SecretUse.objects.filter(workload__in=told).select_related("secret", "workload")
     for one in secrets.order_by("pk"):
         _tell(found[one.workload_id], one)
     whole = {row.pk for row in attempts if _unbegun(row)}
@@ -94,8 +94,10 @@ def _mount(use: StorageUse) -> Mount:
 
 
 def _tell(given: Given, use: SecretUse) -> None:
+    """A personal secret is told to its person's own work only, whoever owned it before."""
+    known = bool(use.secret.sealed) and use.secret.user_id in (None, use.workload.owner_id)
     try:
-        value = unseal(use.secret.sealed) if use.secret.sealed else ""
+        value = unseal(use.secret.sealed) if known else ""
     except (CannotOpen, NoKey):
         value = ""
     if not value:

@@ -7,6 +7,7 @@ from django.db.models import Model
 
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
+from pool.models.catalogue.uses import SecretUse
 from pool.models.schedules import Schedule
 from pool.models.users import User
 from pool.models.workloads import Workload
@@ -32,7 +33,7 @@ def belongings_hand_over(*, user: User, heir: User, actor: Actor) -> int:
     """Give the heir what the person owns and the heir may use; how many things changed hands.
 
     What belongs to no project goes over whole; a thing of a project only where the heir works.
-    Secrets are never handed on: they are the person's own.
+    Secrets are never handed on: they are the person's own, and handed-over work forgets them.
     """
     heirs = standing(user=heir)
     count = 0
@@ -45,6 +46,8 @@ def belongings_hand_over(*, user: User, heir: User, actor: Actor) -> int:
         if home is None or heirs.works_in(home):
             thing.owner = heir  # type: ignore[attr-defined]
             thing.save(update_fields=["owner"])
+            if isinstance(thing, Workload):
+                SecretUse.objects.filter(workload=thing, secret__user=user).delete()
             told = {"before": user.uid, "after": heir.uid}
             record(EventKind.OWNER_CHANGED, thing, actor=actor, project=home, **told)
             count += 1

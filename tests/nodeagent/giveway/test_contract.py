@@ -32,6 +32,9 @@ def test_a_job_chooses_its_signal(said, signal):
         "http://127.0.0.1.evil.example/",
         "file:///etc/passwd",
         "http://[::1",
+        "http://127.0.0.1/\x7f",
+        "http://127.0.0.1/\u00e9",
+        "http://127.0.0.1/" + "a" * 500,
     ],
 )
 def test_only_the_job_s_own_node_is_called(hook):

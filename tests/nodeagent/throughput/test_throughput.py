@@ -169,6 +169,24 @@ async def test_a_page_that_leads_elsewhere_is_not_followed(job, page, monkeypatc
     assert page["asked"] == 5 and said(job).tokens_s is None
 
 
+@pytest.mark.asyncio
+@pytest.mark.parametrize("path", ["\x7f", "a" * 70_000])
+async def test_an_address_that_no_client_dials_does_not_end_the_asking(
+    job, page, path, monkeypatch
+):
+    monkeypatch.setattr(keeper, "ASK_EVERY_S", 0.02)
+    bad = Record("at-0", job.home, pid=1)
+    bad.scrape = contract.Page(f"http://127.0.0.1/{path}", {}).words()  # as an older agent kept it
+    job._records = {"at-0": bad, "at-1": job.record}
+    page["text"] = "tokens 3"
+    await asked(job, page, 3)
+    assert said(job).tokens_s == 3.0
+
+
+def test_an_address_with_unprintable_letters_is_no_choice():
+    assert contract.choice_of({"THROUGHPUT_METRICS": "http://127.0.0.1/\x7f"}) == ""
+
+
 @pytest.mark.parametrize(
     "address",
     ["http://10.0.0.1/metrics", "https://127.0.0.1/x", "http://u:p@127.0.0.1/", "file:///etc", " "],

@@ -7,11 +7,14 @@ import pytest
 from pool import clock
 from pool.errors import Invalid
 from pool.events import SYSTEM
-from pool.models import Event, Membership, User
+from pool.models import Attempt, Event, Membership, SecretUse, User
+from pool.selectors.catalogue.desired import given_on
 from pool.selectors.people.living import person_living
+from pool.services.catalogue.secrets import secret_set
 from pool.services.people import leavers
 from pool.services.people.leavers import leavers_due, user_leave
 from pool.services.users import user_enable
+from pool.services.workloads import workload_resume
 from tests import rows
 from tests.portal.world import World
 
@@ -56,6 +59,38 @@ def test_waiting_work_is_cancelled_running_work_winds_down_and_the_heir_gets_the
     person.refresh_from_db()
     assert person.winds_down_at is None
     assert leavers_due() == 0
+
+
+@pytest.fixture
+def rest(world):
+    """A resting notebook that is told a secret of its owner and one of its project."""
+    mine, _ = secret_set(name="MINE", value="mine", user=world.own.owner, actor=SYSTEM)
+    row = world.own.work(kind="notebook", state="stopped", name="paper")
+    for secret in (mine, world.own.secret):
+        SecretUse.objects.create(workload=row, secret=secret, name=secret.name)
+    return row
+
+
+def given_when_placed(world, work):
+    type(work).objects.filter(pk=work.pk).update(state="placed", deadline="2099-01-01T00:00Z")
+    run = Attempt.objects.create(workload_id=work.pk, number=1, node=world.node)
+    return given_on(attempts=[run])[run.pk]
+
+
+def test_an_heir_resumes_a_notebook_without_the_secrets_of_who_left(world, rest):
+    heir = rows.member(world.own.project, username="heir")
+    user_leave(user=world.own.owner, actor=SYSTEM, heir=heir)
+    rest.refresh_from_db()
+    assert rest.owner == heir
+    workload_resume(workload=rest, actor=SYSTEM)
+    given = given_when_placed(world, rest)
+    assert (given.env, given.missing) == ({"TOKEN": "hush"}, [])
+
+
+def test_a_node_is_told_a_personal_secret_only_for_its_persons_own_work(world, rest):
+    type(rest).objects.filter(pk=rest.pk).update(owner=rows.member(world.own.project))
+    given = given_when_placed(world, rest)
+    assert (given.env, given.missing) == ({"TOKEN": "hush"}, ["MINE"])
 
 
 def test_without_an_heir_requests_are_withdrawn_and_schedules_pause(world):
