@@ -10,6 +10,7 @@ from pool.lifecycle.roles import Role
 from pool.models.tenants import Membership, Organization, Project
 from pool.models.users import User
 from pool.rules.tenants import role_problem
+from pool.services.people.inviters import invitations_end
 from pool.services.refusals import refuse
 
 
@@ -50,7 +51,7 @@ def membership_add(
 
 @transaction.atomic
 def membership_remove(*, membership: Membership, actor: Actor) -> None:
-    """Take a role away.
+    """Take a role away, and with it the open invitations that only it let the person send.
 
     Raises:
         NotYours: it is gone already.
@@ -61,6 +62,7 @@ def membership_remove(*, membership: Membership, actor: Actor) -> None:
         keep_an_admin(leaving=row.user)
     _tell(row, actor, "removed")
     row.delete()
+    invitations_end(user=row.user, actor=actor)
 
 
 @transaction.atomic
@@ -87,10 +89,12 @@ def membership_change(*, membership: Membership, role: str, actor: Actor) -> Mem
     if known is not None:
         _tell(row, actor, "removed")
         row.delete()
+        invitations_end(user=row.user, actor=actor)
         return known
     row.role, row.source = role, ""
     row.save(update_fields=["role", "source"])
     _tell(row, actor, "changed", before=old)
+    invitations_end(user=row.user, actor=actor)
     return row
 
 

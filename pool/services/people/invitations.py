@@ -83,8 +83,10 @@ def invitation_send(
 
 
 def invitations_open() -> QuerySet[Invitation]:
-    """Invitations whose link works now."""
-    return Invitation.objects.filter(accepted_at=None, revoked_at=None, expires_at__gt=now())
+    """Invitations whose link works now: not those of somebody who is let go or disabled."""
+    return Invitation.objects.filter(
+        accepted_at=None, revoked_at=None, expires_at__gt=now(), invited_by__is_active=True
+    )
 
 
 def invitation_find(secret: str) -> Invitation | None:
@@ -158,7 +160,7 @@ def _taken(secret: str) -> Invitation:
         raise NotYours
     rows = Invitation.objects.select_for_update(of=("self",))
     row = rows.select_related("project", "organization", "invited_by").get(pk=found.pk)
-    if row.accepted_at is not None or row.revoked_at is not None:
+    if not invitations_open().filter(pk=row.pk).exists():
         raise NotYours
     return row
 

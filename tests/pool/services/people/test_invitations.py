@@ -10,6 +10,7 @@ from pool import clock
 from pool.errors import Invalid, NotYours, TooMany
 from pool.events import SYSTEM, Actor
 from pool.models import Event, Invitation, Membership, User
+from pool.services.memberships import membership_change, membership_remove
 from pool.services.people import invitations
 from pool.services.people.invitations import (
     invitation_accept,
@@ -18,6 +19,8 @@ from pool.services.people.invitations import (
     invitation_revoke,
     invitation_send,
 )
+from pool.services.people.leavers import user_leave
+from pool.services.users import user_disable, user_enable
 from tests import rows
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +85,64 @@ def test_a_weak_password_or_taken_name_leaves_the_link_open():
             invitation_join(secret=secret, username=name, password=password)
     assert invitation_find(secret) is not None
     assert User.objects.filter(username__iexact="ada").get() == taken
+
+
+def let_go(host, project):
+    user_leave(user=host, actor=SYSTEM)
+
+
+def removed(host, project):
+    membership_remove(membership=host.memberships.get(project=project), actor=SYSTEM)
+
+
+def demoted(host, project):
+    held = host.memberships.get(project=project)
+    membership_change(membership=held, role="member", actor=SYSTEM)
+
+
+def demoted_to_a_role_already_held(host, project):
+    Membership.objects.create(user=host, project=project, role="viewer")
+    held = host.memberships.get(project=project, role="lead")
+    membership_change(membership=held, role="viewer", actor=SYSTEM)
+
+
+@pytest.mark.parametrize("end", [let_go, removed, demoted, demoted_to_a_role_already_held])
+def test_who_manages_people_no_more_does_not_come_back_by_a_link_of_their_own(end):
+    row, secret = sent(role="lead")
+    _other, kept = sent(project=row.project, email="bob@example.org")
+    end(row.invited_by, row.project)
+    assert invitation_find(secret) is None
+    with pytest.raises(NotYours):
+        invitation_join(secret=secret, username="back", password="a fine long word 7")
+    user_enable(user=row.invited_by, actor=SYSTEM)
+    assert invitation_find(secret) is None
+    told = Event.objects.get(kind="invitation.revoked")
+    assert told.subject == f"invitation:{row.uid}"
+    assert invitation_find(kept) is not None
+
+
+def test_an_invitation_stays_where_another_role_of_its_sender_still_covers_it():
+    row, secret = sent()
+    host = row.invited_by
+    place = row.project.organization
+    above = Membership.objects.create(user=host, organization=place, role="org_admin")
+    removed(host, row.project)
+    assert invitation_find(secret) == row
+    membership_remove(membership=above, actor=SYSTEM)
+    assert invitation_find(secret) is None
+
+
+def test_links_of_somebody_who_is_disabled_rest_even_when_found_just_before(monkeypatch):
+    row, secret = sent()
+    found = invitation_find(secret)
+    user_disable(user=row.invited_by, actor=SYSTEM)
+    assert invitation_find(secret) is None
+    monkeypatch.setattr(invitations, "invitation_find", lambda _secret: found)
+    with pytest.raises(NotYours):
+        invitation_accept(secret=secret, user=rows.user(), actor=SYSTEM)
+    monkeypatch.undo()
+    user_enable(user=row.invited_by, actor=SYSTEM)
+    assert invitation_find(secret) == row
 
 
 @pytest.mark.parametrize(
