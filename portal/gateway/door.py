@@ -13,14 +13,14 @@ from portal.access.passes import Guest, ticket_spend
 from portal.gateway import banner, headers
 from portal.gateway.answers import said
 from portal.gateway.guests import Guests
-from portal.gateway.proxy import Away, carry_http, carry_socket
+from portal.gateway.proxy import REFUSED, Away, Left, carry_http, carry_socket
 from portal.gateway.tunnels import PATH, Receive, Send, Tunnels
 from portal.gateway.upstream import Upstreams
 
 log = structlog.get_logger(__name__)
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-REFUSED, NOT_NOW = 4403, 4503
+NOT_NOW = 4503
 
 _spend = database_sync_to_async(ticket_spend)
 
@@ -85,7 +85,7 @@ class Gateway:
             if upstream is None:
                 await self._elsewhere(scope, send, uid)
                 return
-            await carry_http(scope, receive, send, upstream, base)
+            await carry_http(scope, receive, send, upstream, base, self._left(scope, guest))
         except Away as away:
             log.info("gateway.away", workload=uid, reason=str(away))
             await said(scope, send, 502, "The notebook does not answer.")
@@ -99,13 +99,18 @@ class Gateway:
             return
         try:
             upstream = await self.upstreams.of(guest)
-            await carry_socket(scope, receive, send, upstream, self._touch(guest))
+            left = self._left(scope, guest)
+            await carry_socket(scope, receive, send, upstream, self._touch(guest), left)
         except Away as away:
             log.info("gateway.away", workload=guest.workload, reason=str(away))
             await send({"type": "websocket.close", "code": NOT_NOW})
 
     def _touch(self, guest: Guest) -> Callable[[], None]:
         return lambda: self.guests.touched(guest)
+
+    def _left(self, scope: Any, guest: Guest) -> Left:
+        cookie = headers.cookie_of(scope["headers"], headers.COOKIE)
+        return lambda: self.guests.left(cookie, guest)
 
     async def _guest(self, scope: Any) -> tuple[str, Guest | None]:
         uid = scope["path"].removeprefix(PREFIX).partition("/")[0]

@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 from channels.db import database_sync_to_async
-from django.db import DatabaseError
+from django.db import DatabaseError, Error
 
 from pool.services.notebooks.input import notebook_touched
 from portal.access.passes import Guest, guest_of
@@ -13,6 +13,9 @@ log = structlog.get_logger(__name__)
 
 KNOWN_S = 3.0
 """A login that ends, or a run that begins, is noticed after so long."""
+
+AGAIN_S = 5.0
+"""How often it is asked whether who holds a line open may still be there."""
 
 TOUCH_S = 15.0
 MOST_KNOWN = 5000
@@ -40,6 +43,21 @@ class Guests:
             self._known.clear()
         self._known[cookie, uid] = (now, found)
         return found
+
+    async def left(self, cookie: str, guest: Guest) -> None:
+        """Wait until this guest may no longer be there, or another run took the place of theirs.
+
+        While the books are away nobody can lose a right either: it is asked again.
+        """
+        while True:
+            await asyncio.sleep(AGAIN_S)
+            try:
+                found = await self.of(cookie, guest.workload)
+            except Error as away:
+                log.warning("gateway.guest_unknown", workload=guest.workload, reason=repr(away))
+                continue
+            if found is None or found.attempt != guest.attempt:
+                return
 
     def forget(self) -> None:
         """Look everybody up anew."""

@@ -1,7 +1,7 @@
 """Carries one call to a notebook and back: HTTP as a stream, sockets message by message."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import httpx
@@ -19,10 +19,15 @@ log = structlog.get_logger(__name__)
 TAG = b'<script src="%s.gpupool/banner.js" defer></script></head>'
 LARGEST_PAGE = 4 * 1024 * 1024
 SOCKET_S = 20.0
+REFUSED = 4403
 INPUT = (b"execute_request", b"input_reply", b"complete_request", b"inspect_request", b'"stdin"')
 """What a browser sends over a socket when a person does something there."""
 
 AWAY = (httpx.ConnectError, httpx.ConnectTimeout, httpx.RemoteProtocolError, httpx.ReadError)
+
+
+Left = Callable[[], Coroutine[Any, Any, None]]
+"""Waits until the guest may no longer be there; what is carried for them ends then."""
 
 
 class Away(Exception):
@@ -30,13 +35,33 @@ class Away(Exception):
 
 
 async def carry_http(
-    scope: Any, receive: Receive, send: Send, upstream: Upstream, base: str
+    scope: Any, receive: Receive, send: Send, upstream: Upstream, base: str, left: Left
 ) -> None:
-    """One call, neither side ever held whole. The page itself gets the banner's script.
+    """One call, cut off in the middle when the guest may no longer be there.
 
     Raises:
         Away: nothing was sent yet.
     """
+    started = asyncio.Event()
+
+    async def onward(message: Message) -> None:
+        started.set()
+        await send(message)
+
+    call = asyncio.ensure_future(_call(scope, receive, onward, upstream, base))
+    out = asyncio.ensure_future(left())
+    try:
+        await asyncio.wait((call, out), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await _stopped(call, out)
+    if not call.cancelled():
+        call.result()
+    elif not started.is_set():
+        raise Away("the guest may no longer be there")
+
+
+async def _call(scope: Any, receive: Receive, send: Send, upstream: Upstream, base: str) -> None:
+    """One call, neither side ever held whole. The page itself gets the banner's script."""
     host = headers.first(scope["headers"], b"host")
     page = scope["method"] == "GET" and scope["path"].startswith(f"{base}lab")
     answer = await _asked(scope, receive, upstream, page)
@@ -95,9 +120,11 @@ async def _page(send: Send, answer: httpx.Response, pairs: headers.Pairs, base: 
 
 
 async def carry_socket(
-    scope: Any, receive: Receive, send: Send, upstream: Upstream, touched: Any
+    scope: Any, receive: Receive, send: Send, upstream: Upstream, touched: Any, left: Left
 ) -> None:
     """One socket, both ways; `touched` hears when a person did something.
+
+    It is closed with 4403 when the guest may no longer be there.
 
     Raises:
         Away: the notebook refuses it or is not there.
@@ -119,26 +146,37 @@ async def carry_socket(
             ping_interval=None,
         ) as socket:
             await send({"type": "websocket.accept", "subprotocol": socket.subprotocol})
-            await _both(socket, receive, send, touched)
+            await _both(socket, receive, send, touched, left)
     except (OSError, TimeoutError, websockets.WebSocketException) as failure:
         raise Away(repr(failure)) from failure
 
 
-async def _both(socket: ClientConnection, receive: Receive, send: Send, touched: Any) -> None:
+async def _both(
+    socket: ClientConnection, receive: Receive, send: Send, touched: Any, left: Left
+) -> None:
     ways = [
         asyncio.ensure_future(_from_browser(socket, receive, touched)),
         asyncio.ensure_future(_to_browser(socket, send)),
+        asyncio.ensure_future(left()),
     ]
     try:
         done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        if ways[1] in done:
-            await send({"type": "websocket.close", "code": socket.close_code or 1000})
+    finally:  # nothing is carried any more, even to a browser that does not hear the end
+        await _stopped(*ways)
+    code = REFUSED if ways[2] in done else socket.close_code or 1000
+    if done == {ways[0]}:
+        return
+    try:
+        async with asyncio.timeout(SOCKET_S):
+            await send({"type": "websocket.close", "code": code})
     except (OSError, RuntimeError) as gone:  # the browser hung up at the same moment
         log.debug("gateway.gone", reason=repr(gone))
-    finally:
-        for way in ways:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
+
+
+async def _stopped(*ways: asyncio.Future[None]) -> None:
+    for way in ways:
+        way.cancel()
+    await asyncio.gather(*ways, return_exceptions=True)
 
 
 async def _from_browser(socket: ClientConnection, receive: Receive, touched: Any) -> None:
