@@ -113,6 +113,7 @@ def test_pages_cost_the_same_queries_and_blocks_at_any_size():
     table = {}
     for size in SIZES:
         grown(world, size)
+        print(f"\n{size} workloads are there", flush=True)  # noqa: T201
         for name, (role, path) in LISTS.items():
             who = world.by(role)
             who.get(path)
