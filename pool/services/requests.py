@@ -20,7 +20,7 @@ from pool.models.users import User
 from pool.rules.needs import changed, from_mapping, to_mapping
 from pool.rules.workloads import comment_problem
 from pool.selectors.memberships import standing
-from pool.services.approvals.altering import pending_take
+from pool.services.approvals.altering import as_the_lease, pending_take
 from pool.services.approvals.asking import KEPT, asking_of, columns_of, places_of, same_price
 from pool.services.approvals.steps import promised_by, steps_of
 from pool.services.approvals.told import tell_deciders, tell_of_comment
@@ -179,10 +179,11 @@ def request_rewrite(*, request: Request, words: Mapping[str, Any], actor: Actor)
     places = places_of(request, words, asking)
     old = from_mapping(request.need)
     had = set(request.partitions.all())
+    values = columns_of(asking) | {"need": to_mapping(need)}
+    as_the_lease(request=request, words=values | {"partitions": set(places)})
     before = card_seconds(request=request, need=old, partitions=had)
     request.partitions.set(places)
-    values = columns_of(asking) | {"need": to_mapping(need), "revision": request.revision + 1}
-    values |= {"pending_decision": None, "pending_until": None}
+    values |= {"revision": request.revision + 1, "pending_decision": None, "pending_until": None}
     for name, value in values.items():
         setattr(request, name, value)
     if "weights" not in words:

@@ -4,9 +4,12 @@ Until the yes the lease stays as it is. After its end nothing is left to alter: 
 lease of its own.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
-from pool.errors import Stale
+from django.utils.translation import gettext
+
+from pool.errors import Invalid, Stale
 from pool.events import Actor
 from pool.lifecycle.leases import LeaseChange, LeaseState
 from pool.models.leases import Lease
@@ -52,6 +55,31 @@ def pending_take(*, request: Request, wish: Wish) -> list[Taken]:
         for where, asked in wanted
     ]
     return entitlement_take(project=request.project, wanted=beyond)
+
+
+FIXED = {
+    LeaseChange.EXTEND: ("need", "copies", "lease_kind", "starts_at", "partitions"),
+    LeaseChange.RESIZE: ("duration_seconds", "lease_kind", "starts_at"),
+}
+"""What a request takes from the lease that it is about: the yes goes by that, whatever it says."""
+
+
+def as_the_lease(*, request: Request, words: Mapping[str, Any]) -> None:
+    """Pass when a request about a lease still says of it what the lease says.
+
+    `words` are all its words as they would be kept: deciders and their steps judge by them.
+
+    Raises:
+        Invalid: a word would differ from the lease.
+    """
+    if not request.alteration:
+        return
+    was = {name: getattr(request, name) for name in words if name != "partitions"}
+    was["partitions"] = set(request.partitions.all())
+    fixed = [name for name in FIXED[LeaseChange(request.alteration)] if words[name] != was[name]]
+    if fixed:
+        kept = gettext("A request about a lease takes this from the lease.")
+        raise Invalid(**dict.fromkeys(fixed, kept))
 
 
 def lease_granted(

@@ -13,7 +13,7 @@ from pool.services.approvals.reminders import leases_spoken_of
 from pool.services.decisions import request_approve, request_reject
 from pool.services.extensions import lease_extension_ask, lease_resize_ask
 from pool.services.leases import lease_recall, leases_ending_due
-from pool.services.requests import request_submit, request_withdraw
+from pool.services.requests import request_edit, request_submit, request_withdraw
 from pool.services.workloads import workload_submit
 from tests import factories as make
 
@@ -163,3 +163,24 @@ def test_a_short_lease_is_spoken_of_only_where_the_day_lies_within_it(world, lea
     begun = timezone.now() - timedelta(minutes=1)
     Lease.objects.filter(pk=lease.pk).update(valid=(begun, begun + timedelta(hours=20)))
     assert leases_spoken_of(actor=SYSTEM) == 0
+
+
+def test_steps_are_not_passed_by_other_words_than_the_lease_s(world, lease):
+    """The yes lengthens the whole lease, and a new size lasts to its end, whatever was written."""
+    more = asked(world, lease, lease_extension_ask, seconds=3 * DAY)
+    for words in ({"copies": 1}, {"lease_kind": "reserved", "starts_at": lease.valid.upper}):
+        with pytest.raises(Invalid):
+            request_edit(request=more, user=world.member, actor=make.by(world.member), **words)
+    request_edit(
+        request=more, user=world.member, actor=make.by(world.member), duration_seconds=2 * DAY
+    )
+    more.refresh_from_db()
+    assert (more.copies, more.duration_seconds) == (2, 2 * DAY)
+
+
+def test_a_new_size_is_asked_for_as_long_as_the_lease_lasts(world, lease):
+    other = asked(world, lease, lease_resize_ask, copies=1)
+    with pytest.raises(Invalid):
+        request_edit(
+            request=other, user=world.member, actor=make.by(world.member), duration_seconds=60
+        )
