@@ -17,6 +17,9 @@ OF_ORGANIZATION = frozenset({Role.ORG_ADMIN, Role.BILLING_READER})
 OF_PROJECT = frozenset({Role.LEAD, Role.MEMBER, Role.VIEWER})
 """Where each role is held."""
 
+ACCOUNT_ROLES = (str(Role.MEMBER), str(Role.VIEWER))
+"""What a service account may be: it never decides about people or requests."""
+
 
 def slug_problem(slug: Any) -> Problem | None:
     """A slug has 1 to 63 small letters, digits and inner hyphens."""

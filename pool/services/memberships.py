@@ -9,7 +9,7 @@ from pool.lifecycle.events import EventKind
 from pool.lifecycle.roles import Role
 from pool.models.tenants import Membership, Organization, Project
 from pool.models.users import User
-from pool.rules.tenants import role_problem
+from pool.rules.tenants import ACCOUNT_ROLES, role_problem
 from pool.services.people.inviters import invitations_end
 from pool.services.refusals import refuse
 
@@ -37,6 +37,7 @@ def membership_add(
         role, in_organization=organization is not None, in_project=project is not None
     )
     refuse({"role": wrong})
+    _account_in_its_place(user, role, project)
     row, made = Membership.objects.get_or_create(
         user=user,
         role=role,
@@ -81,6 +82,7 @@ def membership_change(*, membership: Membership, role: str, actor: Actor) -> Mem
         role, in_organization=row.organization is not None, in_project=row.project is not None
     )
     refuse({"role": wrong})
+    _account_in_its_place(row.user, role, row.project)
     if row.role == role:
         return row
     old = row.role
@@ -96,6 +98,21 @@ def membership_change(*, membership: Membership, role: str, actor: Actor) -> Mem
     _tell(row, actor, "changed", before=old)
     invitations_end(user=row.user, actor=actor)
     return row
+
+
+def _account_in_its_place(user: User, role: str, project: Project | None) -> None:
+    """A service account works in its own project, as a member or viewer, and decides nothing.
+
+    Raises:
+        Invalid: it would be more, or be elsewhere.
+    """
+    if not user.service_account:
+        return
+    at_home = project is not None and user.service_project_id in (None, project.pk)
+    if role not in ACCOUNT_ROLES or not at_home:
+        raise Invalid(
+            role=gettext("A service account is a member or a viewer of its own project only.")
+        )
 
 
 def keep_an_admin(*, leaving: User) -> None:

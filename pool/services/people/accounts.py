@@ -8,13 +8,11 @@ from pool.models.tenants import Project
 from pool.models.users import User
 from pool.rules.problems import Problem
 from pool.rules.problems import marked as _
+from pool.rules.tenants import ACCOUNT_ROLES
 from pool.services.memberships import membership_add
 from pool.services.people.places import project_locked
 from pool.services.refusals import refuse
 from pool.services.users import user_create
-
-ROLES = ("member", "viewer")
-"""What a service account may be: it never decides about people or requests."""
 
 MOST = 50
 
@@ -31,11 +29,11 @@ def account_create(
         TooMany: the project has 50 of them.
     """
     row = project_locked(project)
-    known = Problem(_("Choose from: %(known)s."), {"known": ", ".join(ROLES)})
+    known = Problem(_("Choose from: %(known)s."), {"known": ", ".join(ACCOUNT_ROLES)})
     away = Problem(_("It is archived."))
     refuse(
         {
-            "role": None if role in ROLES else known,
+            "role": None if role in ACCOUNT_ROLES else known,
             "project": None if row.archived_at is None else away,
         }
     )

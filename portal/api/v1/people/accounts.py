@@ -10,8 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from pool.models import User
+from pool.rules.tenants import ACCOUNT_ROLES
 from pool.selectors.people.invited import account_list
-from pool.services.people.accounts import ROLES, account_create
+from pool.services.people.accounts import account_create
 from pool.services.users import user_disable, user_enable
 from portal.access.roles import Verb
 from portal.access.tokens import token_issue, token_list, token_revoke
@@ -39,7 +40,7 @@ class AccountIn(Given):
     project = serializers.SlugField(max_length=63)
     username = serializers.CharField(max_length=150)
     display_name = serializers.CharField(max_length=120, required=False, allow_blank=True)
-    role = serializers.ChoiceField(choices=list(ROLES), required=False, default="member")
+    role = serializers.ChoiceField(choices=list(ACCOUNT_ROLES), required=False, default="member")
 
 
 class RevokeIn(Given):
@@ -119,6 +120,9 @@ class AccountDoor(Listed):
         asking = request.auth if isinstance(request.auth, ApiToken) else None
         if asking is not None and set(given["scopes"]) - set(asking.scopes):
             raise serializers.ValidationError({"scopes": [_("Wider than the token in use.")]})
+        end = asking.expires_at if asking is not None else None
+        if end is not None and (given["expires_at"] is None or given["expires_at"] > end):
+            raise serializers.ValidationError({"expires_at": [_("Later than the token in use.")]})
         token, plain = token_issue(
             user=account,
             name=given["name"],
