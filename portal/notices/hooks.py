@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from cryptography.fernet import Fernet
+from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.utils import translation
 
@@ -41,7 +41,10 @@ def hook_send(*, hook: NoticeHook, notice: Notice) -> None:
     with translation.override(notice.user.language or settings.LANGUAGE_CODE):
         told = _told(notice)
     body = json.dumps(told, ensure_ascii=False, sort_keys=True).encode()
-    key = _box().decrypt(hook.secret.encode())
+    try:
+        key = _box().decrypt(hook.secret.encode())
+    except InvalidToken as other:
+        raise NotDialled("its secret was made with another key; set the receiver anew") from other
     headers = {
         "Content-Type": "application/json",
         "Idempotency-Key": notice.uid,
@@ -52,7 +55,7 @@ def hook_send(*, hook: NoticeHook, notice: Notice) -> None:
     try:
         with httpx.Client(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False) as client:
             said = client.post(dialled, content=body, headers=headers, extensions=named)
-    except httpx.HTTPError as away:
+    except (httpx.HTTPError, httpx.InvalidURL) as away:
         raise NotDialled(type(away).__name__) from away
     if not said.is_success:
         raise NotDialled(f"answered {said.status_code}")
@@ -71,13 +74,16 @@ def _told(notice: Notice) -> dict[str, Any]:
 
 def _public(url: str) -> str:
     """The address with its host resolved, so that it cannot turn elsewhere after the look."""
-    parts = urlsplit(url)
-    host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError as odd:
+        raise NotDialled("no http address") from odd
     if parts.scheme not in {"http", "https"} or not host:
         raise NotDialled("no http address")
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as unknown:
+    except (OSError, UnicodeError) as unknown:
         raise NotDialled("the host has no address") from unknown
     ip = str(found[0][4][0])
     if not ipaddress.ip_address(ip).is_global and host not in settings.HOOK_HOSTS:
