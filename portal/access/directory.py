@@ -4,7 +4,7 @@ The library is an extra (requirements-ldap.txt); without LDAP_URL nothing here i
 """
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -215,8 +215,20 @@ def _entries(
         for entry in pages:
             if entry.get("type") == "searchResEntry":
                 yield str(entry["dn"]), {k: _texts(v) for k, v in entry["attributes"].items()}
+        _answered(connection.result)
     except ldap3.core.exceptions.LDAPException as away:
         raise DirectoryAway(str(away)) from away
+
+
+def _answered(result: Mapping[str, Any] | None) -> None:
+    """Pass when the whole search was answered: the library ends quietly where it was not.
+
+    Raises:
+        DirectoryAway: the directory was busy, refused, or told only a part.
+    """
+    code = (result or {}).get("result", 0)
+    if code:
+        raise DirectoryAway(str((result or {}).get("description") or code))
 
 
 @contextmanager
