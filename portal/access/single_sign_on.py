@@ -8,16 +8,17 @@ from allauth.socialaccount.models import SocialLogin
 from allauth.socialaccount.signals import social_account_added, social_account_updated
 from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from pool.events import SYSTEM, Actor, record
-from pool.lifecycle.events import EventKind
+from pool.events import SYSTEM, Actor
 from pool.models.users import User
 from pool.services.people.groups import person_groups_read
 from pool.services.users import user_create
+from portal.access.joining import account_joined
 
 SOURCE = "oidc"
 
@@ -39,8 +40,7 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if not sociallogin.is_existing:
             known = self._known(sociallogin)
             if known is not None:
-                sociallogin.connect(request, known)
-                record(EventKind.USER_CHANGED, known, actor=SYSTEM, changed=["single sign-on"])
+                self._join(request, sociallogin, known)
         if sociallogin.is_existing:
             groups_of(sociallogin.user, sociallogin.account.extra_data)
         elif not settings.OIDC_CREATES:
@@ -61,14 +61,25 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         groups_of(row, told)
         return row
 
+    @transaction.atomic
+    def _join(self, request: HttpRequest, sociallogin: SocialLogin, known: User) -> None:
+        row = account_joined(
+            user=known,
+            address=said(sociallogin.account.extra_data, "email"),
+            session_key=request.session.session_key or "",
+            actor=SYSTEM,
+        )
+        sociallogin.connect(request, row)
+
     def _known(self, sociallogin: SocialLogin) -> User | None:
         """The one living person with an address that the provider says it has verified."""
         told = sociallogin.account.extra_data
         address = said(told, "email")
         if not address or not verified(told):
             return None
-        found = list(User.objects.filter(email__iexact=address, service_account=False)[:2])
-        return found[0] if len(found) == 1 and found[0].is_active else None
+        living = User.objects.filter(is_active=True, service_account=False)
+        found = list(living.filter(email__iexact=address)[:2])
+        return found[0] if len(found) == 1 else None
 
 
 def claims(told: dict[str, Any]) -> dict[str, Any]:

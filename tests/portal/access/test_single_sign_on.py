@@ -10,14 +10,20 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx
 import psycopg
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings as conf
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from pool.events import SYSTEM
 from pool.models import Event, Membership, User
 from pool.services.people.groups import group_role_set
+from portal.access.tokens import token_issue
 from tests import rows
 
+WORD = "a fine long word 7"
 CALLBACK = "http://testserver/accounts/oidc/sso/login/callback/"
 PEOPLE = [
     {"name": "ada", "email": "ada@example.org", "verified": True, "groups": ["vision"]},
@@ -109,6 +115,49 @@ def test_a_known_person_comes_in_by_a_verified_address_with_the_roles_of_their_g
     _again, answer = signed_on("ada")
     assert answer["Location"] == "/"
     assert Membership.objects.filter(user=person).count() == 1
+
+
+def test_who_wrote_another_s_address_into_an_account_loses_every_way_into_it(site):
+    squat = rows.user(username="squat", email="ada@example.org")
+    squat.set_password(WORD)
+    squat.save()
+    rows.user(username="gone", email="ada@example.org", is_active=False)
+    other = rows.user(username="other")
+    inside, beside = Client(), Client()
+    inside.force_login(squat)
+    beside.force_login(other)
+    token, _plain = token_issue(user=squat, name="kept", actor=SYSTEM)
+    Authenticator.objects.create(user=squat, type=Authenticator.Type.TOTP, data={})
+    SocialAccount.objects.create(user=squat, provider="sso", uid="somebody else")
+    browser, answer = signed_on("ada")
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+    assert browser.get("/").wsgi_request.user == squat
+    squat.refresh_from_db()
+    token.refresh_from_db()
+    assert not squat.has_usable_password()
+    assert token.revoked_at is not None
+    assert not Authenticator.objects.filter(user=squat).exists()
+    assert SocialAccount.objects.get(user=squat).uid != "somebody else"
+    assert not Session.objects.filter(pk=inside.session.session_key).exists()
+    assert not inside.get("/accounts/login/").wsgi_request.user.is_authenticated
+    assert beside.get("/").wsgi_request.user == other
+    told = Event.objects.filter(kind="user.changed", subject=f"user:{squat.uid}").get()
+    assert "password" in told.data["changed"]
+    mine, _plain = token_issue(user=squat, name="hers", actor=SYSTEM)
+    signed_on("ada")
+    mine.refresh_from_db()
+    assert mine.revoked_at is None
+
+
+def test_an_address_that_the_pool_has_verified_keeps_its_password(site):
+    person = rows.user(username="ada.l", email="ada@example.org")
+    person.set_password(WORD)
+    person.save()
+    EmailAddress.objects.create(user=person, email="ada@example.org", verified=True)
+    browser, _answer = signed_on("ada")
+    assert browser.get("/").wsgi_request.user == person
+    person.refresh_from_db()
+    assert person.check_password(WORD)
 
 
 def test_an_address_that_nobody_verified_opens_no_account(site):
