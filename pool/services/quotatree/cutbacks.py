@@ -10,18 +10,23 @@ from pool.errors import NotYours
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseKind, LeaseState
+from pool.lifecycle.roles import Role
 from pool.lifecycle.targets import CutbackState
 from pool.models.leases import Lease
 from pool.models.policies import PolicyVersion
 from pool.models.quotatree.cutbacks import Cutback
 from pool.models.tenants import Project
+from pool.models.users import User
+from pool.rules.notices import NoticeKind
 from pool.rules.policies import numbers_in_force
+from pool.rules.problems import marked
 from pool.rules.quotatree.cutbacks import Judged, judge
 from pool.selectors.series.arrays import in_use_of
 from pool.services.entitlements import entitlement_give_back
 from pool.services.leases import lease_give_back
 from pool.services.levels import Taken
 from pool.services.moves import locked, move
+from pool.services.notices.send import notice_send
 from pool.wake import round_wanted
 
 _USED = """
@@ -79,7 +84,28 @@ def _noticed(key: int, numbers: dict[str, int | bool], actor: Actor) -> bool:
         keeps=row.keeps,
         due_at=row.due_at.isoformat(),
     )
+    _told(row, lease)
     return True
+
+
+def _told(row: Cutback, lease: Lease) -> None:
+    """The requester and the project's leads hear of it in time to use the lease or give it back."""
+    leads = User.objects.filter(memberships__project=lease.project, memberships__role=Role.LEAD)
+    notice_send(
+        kind=NoticeKind.RECALL,
+        to=[lease.request.requester, *leads],
+        about=lease.request,
+        text=marked(
+            "The lease “%(lease)s” is used by %(used)s %% only. Unless it is used more it keeps "
+            "%(keeps)s of %(copies)s from %(due_at)s."
+        ),
+        key=f"cutback:{row.uid}",
+        lease=str(lease.request),
+        used=row.used_milli // 10,
+        keeps=row.keeps,
+        copies=row.copies,
+        due_at=row.due_at.isoformat(),
+    )
 
 
 @transaction.atomic
@@ -183,5 +209,5 @@ def _locked(key: int) -> Lease | None:
     if project is None:
         return None
     Project.objects.select_for_update(no_key=True).get(pk=project)
-    found = locked(Lease.objects.select_related("project", "request").filter(pk=key))
+    found = locked(Lease.objects.select_related("project", "request__requester").filter(pk=key))
     return found[0] if found else None

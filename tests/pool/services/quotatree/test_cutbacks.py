@@ -11,6 +11,7 @@ from pool.errors import IllegalMove
 from pool.events import SYSTEM
 from pool.lifecycle.roles import QuotaKind
 from pool.models import Cutback, Event, Lease, Quota
+from pool.models.approvals.notices import Notice
 from pool.rules.quotatree.cutbacks import judge
 from pool.services.calendar.history import numbers_change
 from pool.services.decisions import request_approve
@@ -61,6 +62,9 @@ def test_an_unused_lease_is_told_and_ends_after_the_notice(world, lease):
     row = Cutback.objects.get()
     assert (row.used_milli, row.copies, row.keeps) == (0, 4, 0)
     assert Event.objects.filter(kind="cutback.noticed").count() == 1
+    told = Notice.objects.filter(kind="recall")
+    assert {one.user for one in told} == {world.member, world.lead}
+    assert {(one.values["keeps"], one.values["copies"]) for one in told} == {(0, 4)}
     over()
     assert cutbacks_due(actor=SYSTEM) == 1
     row.refresh_from_db(), lease.refresh_from_db()
