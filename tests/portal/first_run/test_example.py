@@ -143,11 +143,7 @@ def test_the_example_templates_run_inside_the_allowance(seeded):
 
 def test_a_template_without_a_runner_is_shown_with_its_reason(seeded):
     inactive = Template.objects.filter(active=False)
-    assert {one.slug for one in inactive} == {
-        "notebook",
-        "cloud-desktop",
-        "inference-autoscaled",
-    }
+    assert {one.slug for one in inactive} == {"cloud-desktop", "inference-autoscaled"}
     assert all(one.inactive_reason for one in inactive)
 
 
