@@ -71,9 +71,10 @@ def test_no_field_of_the_file_shows_a_hash_or_a_password():
     ]
     assert [s for s, v in shapes.items() if "token" in v.get("properties", {})] == [
         "JoinTokenTold",
+        "RevokeInRequest",
         "TokenTold",
         "WhoamiOut",
-    ]
+    ], "told once when it is made; to revoke one it is named by its uid"
 
 
 def test_the_page_brings_its_own_files_and_nothing_inside_the_document(client):
