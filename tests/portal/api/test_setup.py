@@ -149,7 +149,8 @@ def test_an_organizations_admin_stays_inside_it(world):
     level = {"partition": "a100", "unit": "cards_micro", "limit": 1}
     inside = level | {"project": "vision"}
     made(admin.post("quotas", inside | {"kind": "allowance"}))
-    assert admin.post("quotas", inside | {"kind": "limit"}).status_code == 403
+    made(admin.post("quotas", inside | {"kind": "limit"}))
+    assert admin.post("quotas", inside | {"kind": "entitlement"}).status_code == 403
     outside = level | {"project": other.project.slug, "kind": "allowance"}
     assert refused(admin.post("quotas", outside)) == {"project"}
     role = {"role": "member", "project": "vision"}

@@ -41,6 +41,7 @@ APART = {
     "cards": "the pool's",
     "environments": "shared, or checked by its own tests",
     "events": "a format, no thing",
+    "found": "platform admins' alone; checked by its own tests",
     "maintenance": "the pool's",
     "map": "the pool's",
     "nodes": "the pool's",

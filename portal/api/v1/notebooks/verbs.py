@@ -70,8 +70,7 @@ class NotebookVerbs(Listed):
     @action(detail=True, methods=["post"], url_path="open")
     def open_notebook(self, request: Request, uid: str) -> Response:
         """A single-use address, good for a minute. Only the owner's: a notebook acts as they."""
-        row = self._notebook(Verb.NOTEBOOK_OPEN)
-        self.taken()
+        row = self._taken(Verb.NOTEBOOK_OPEN)
         token = request.auth if isinstance(request.auth, ApiToken) else None
         session = "" if token else request._request.session.session_key or ""
         ticket = ticket_issue(workload=row, user=self.user, session_key=session, token=token)
@@ -82,8 +81,7 @@ class NotebookVerbs(Listed):
     @action(detail=True, methods=["post"])
     def keep(self, request: Request, uid: str) -> Response:
         """Count its idle time from now again; each keep after a warning uses one."""
-        row = self._notebook(Verb.WORK_STOP)
-        self.taken()
+        row = self._taken(Verb.WORK_STOP)
         notebook_keep(workload=row, actor=self.actor)
         return self.said(_standing(self._notebook(Verb.WORK_STOP)))
 
@@ -91,6 +89,12 @@ class NotebookVerbs(Listed):
     def notebook(self, request: Request, uid: str) -> Response:
         """How far it is, and whether it is used, with what decided that."""
         return self.said(_standing(self._notebook(Verb.WORK_SEE)))
+
+    def _taken(self, verb: Verb) -> Workload:
+        """The notebook, once the right and then the words of the body are in order."""
+        guard(self.standing, verb, self.one())
+        self.taken()
+        return self._notebook(verb)
 
     def _notebook(self, verb: Verb) -> Workload:
         row: Workload = self.one()
