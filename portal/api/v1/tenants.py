@@ -146,13 +146,18 @@ class LivingOut(serializers.Serializer[Any]):
 
 
 class SlugFilters(Filters):
-    """By name in addresses, and whether archived."""
+    """By name in addresses."""
 
     slug = serializers.SlugField(max_length=63, required=False)
+
+
+class TenantFilters(SlugFilters):
+    """By name in addresses, and whether archived."""
+
     archived = serializers.BooleanField(required=False, default=None, allow_null=True)
 
 
-class ProjectFilters(SlugFilters):
+class ProjectFilters(TenantFilters):
     """By name, and by organization."""
 
     organization = serializers.SlugField(max_length=63, required=False)
@@ -168,7 +173,7 @@ class OrganizationDoor(CriticalVerbs):
     """Organizations that the caller belongs to; a platform admin makes new ones."""
 
     serializer_class = OrganizationOut
-    filters = SlugFilters
+    filters = TenantFilters
     queryset = Organization.objects.none()
     takes = {
         "create": OrganizationIn,
