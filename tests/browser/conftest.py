@@ -37,7 +37,11 @@ class Person:
         self.page.on("requestfailed", self._failed)
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and "Failed to load resource" not in message.text:
+        told_elsewhere = "Failed to load resource" in message.text
+        # htmx says both of a request that the page itself gave up for a newer one; a request that
+        # failed says htmx:sendError as well, and that stays.
+        given_up = message.text.startswith(("htmx:afterRequest,", "htmx:sendAbort,"))
+        if message.type == "error" and not told_elsewhere and not given_up:
             self.complaints.append(message.text)
 
     def _failed(self, request: Request) -> None:
