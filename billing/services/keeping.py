@@ -10,6 +10,7 @@ from billing.models.usage import KEPT_IDLE, Usage
 from billing.rating.intervals import HOUR_US, micros, moment
 from billing.rating.kept import CARD_MICRO
 from billing.selectors.kept import IdleHour, KeptCard, kept_cards
+from billing.services.whose import stays
 from nodeagent.protocol.vocabulary import Mode
 from pool.models.reservations import ReservedCard
 
@@ -63,6 +64,8 @@ def _write(cards: list[KeptCard], now: datetime, *, running_only: bool) -> int:
         for part in hours:
             wanted = _row(one, part, now, running=one.open(now) and part is hours[-1])
             found = known.pop((one.row.pk, wanted.hour), None)
+            if found is not None:
+                stays(found, wanted)
             if found is None or any(getattr(found, n) != getattr(wanted, n) for n in _TOLD):
                 wanted.revision = found.revision + 1 if found else 1
                 written.append(wanted)

@@ -12,6 +12,7 @@ from billing.models.usage import Usage
 from billing.rating.intervals import HOUR_US, micros, moment
 from billing.selectors.holds import HeldPart, RatedHold, database_now, rated_holds
 from billing.services.keeping import kept_meter
+from billing.services.whose import stays
 from pool.lifecycle.events import EventKind
 from pool.locks import METER
 from pool.models.placements import Hold
@@ -117,6 +118,8 @@ def _write(holds: list[RatedHold], now: datetime, *, running_only: bool = False)
         for part in one.parts(now, since_us=since.get(one.hold.pk, 0)):
             wanted = _row(one, part, now)
             found = known.pop((wanted.hold_id, wanted.hour), None)
+            if found is not None:
+                stays(found, wanted)
             if found is None or _differs(found, wanted):
                 wanted.revision = found.revision + 1 if found else 1
                 written.append(wanted)

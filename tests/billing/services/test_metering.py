@@ -12,6 +12,7 @@ from billing.services.metering import READER, usage_meter
 from pool.lifecycle.events import EventKind
 from pool.locks import METER
 from pool.models import ClockShift
+from tests import rows as rows_of
 from tests.billing.rows import Books, at, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -65,6 +66,24 @@ def test_a_row_tells_whose_it_was_and_what():
     assert (row.owner, row.workload) == (books.user, hold.placement.attempt.workload)
     assert (row.card_model, row.mode, row.memory_mib) == ("A100-80GB", "mig", 9728)
     assert (row.currency, row.price_class, row.borrowed) == ("EUR", "standard", False)
+
+
+def test_whose_an_hour_was_stays_when_the_project_moves_or_changes_its_cost_centre():
+    """The log speaks of the hold again at its end: hours written before keep their words."""
+    books = Books.opened()
+    books.project.cost_centre = "old"
+    books.project.save()
+    hold = told(books.hold((START, END)))
+    usage_meter()
+    books.project.cost_centre = "new"
+    books.project.organization = rows_of.organization(slug="other", name="Other", currency="USD")
+    books.project.save()
+    before = state()
+    told(hold)
+    usage_meter()
+    assert {row.cost_centre for row in rows(hold)} == {"old"}
+    assert {row.currency for row in rows(hold)} == {"EUR"}
+    assert state() == before
 
 
 def test_cores_and_memory_of_a_node_are_charged_by_their_own_prices():
