@@ -1,13 +1,17 @@
 """A container engine's command line for tests: its containers outlive it, as a real daemon's do.
 
-Written as a program into a folder by `install`; everything it was told is kept beside it.
+Written as a program into a folder by `install`; everything it was told is kept beside it. A shell
+reads it first: the first line of a program cannot name an interpreter below a folder with a space.
 """
 
 import stat
 import sys
 from pathlib import Path
 
-PROGRAM = """#!{python}
+PROGRAM = """#!/bin/sh
+''':'
+exec "{python}" "$0" "$@"
+'''
 import json, os, signal, subprocess, sys, time
 ROOT = {root!r}
 words = sys.argv[1:]
