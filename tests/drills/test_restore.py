@@ -56,9 +56,12 @@ def test_three_jobs_that_began_after_the_backup_are_found_adopted_or_ended_and_n
         agents.line.well()
         admin = house.as_("platform_admin")
         until(
-            lambda: len(admin.every("found-work?state=running")) == 3,
+            lambda: (
+                [bool(one["origin"]) for one in admin.every("found-work?state=running")]
+                == [True] * 3
+            ),
             seconds=120,
-            what="all three are found",
+            what="all three are found, and their node has told as what they were started",
         )
         assert set(agents.shims()) == shims
         found = {one["told_workload"]: one for one in admin.every("found-work")}

@@ -5,6 +5,7 @@ the node's next report brings it to running, and its end, log and bill follow th
 """
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -53,6 +54,9 @@ from pool.wake import round_wanted
 
 EXPECTED_S = 86_400
 """How long adopted work is taken to last when the person does not say."""
+
+TOLD_SOON = timedelta(minutes=1)
+"""Within this a node that is well has the new wish, and tells as what unknown work was started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +122,8 @@ def found_stop(*, found: FoundWork, actor: Actor, reason: str = "") -> FoundWork
 
 
 def _origin(found: FoundWork) -> Origin:
+    if found.origin is None and now() - found.found_at < TOLD_SOON:
+        raise Invalid(found=_("Its node tells in a moment as what it was started: try again."))
     if found.origin is None:
         text = _("Its node does not know any more as what it was started: stop it or let it end.")
         raise Invalid(found=text)

@@ -43,7 +43,7 @@ def found_seen(
     closed: list[str] = []
     for one in listed:
         row = known.get(one.attempt) or _new(node, one, report, actor, ours(one.started_at))
-        if _over(row, one, actor):
+        if _over(row, one, report, actor):
             closed.append(one.attempt)
     _gone(node, {one.attempt for one in report.work}, actor)
     return closed
@@ -56,21 +56,19 @@ def _nowhere(told: list[Told]) -> list[Told]:
     return [one for one in told if one.attempt not in known]
 
 
-def _over(row: FoundWork, told: Told, actor: Actor) -> bool:
+def _over(row: FoundWork, told: Told, report: Report, actor: Actor) -> bool:
     """Take in what is told of one; true when it is over and the node may forget it."""
     over = told.state in _OVER and told.clean
     if row.state in THERE and over:
         _end(row, told, actor)
     elif row.state == FoundState.RUNNING:
-        _again(row, told, actor)
+        _again(row, told, report, actor)
     return over
 
 
 @transaction.atomic
 def _new(node: Node, told: Told, report: Report, actor: Actor, started_at: Any) -> FoundWork:
     """It is written down; while it runs, a person is told and its cards are nobody's."""
-    by_uid = {one.uid: one.card for one in report.slices if one.uid}
-    slices = told.origin.slices if told.origin is not None else ()
     row, made = FoundWork.objects.get_or_create(
         node=node,
         attempt=told.attempt[:64],
@@ -79,7 +77,7 @@ def _new(node: Node, told: Told, report: Report, actor: Actor, started_at: Any) 
             "rank": told.rank,
             "pid": told.pid,
             "origin": msgspec.to_builtins(told.origin),
-            "cards": sorted({by_uid.get(one.uid, one.card) for one in slices}),
+            "cards": _cards(told, report),
             "started_at": started_at,
         },
     )
@@ -94,18 +92,35 @@ def _new(node: Node, told: Told, report: Report, actor: Actor, started_at: Any) 
     )
     words = {"attempt": told.attempt, "pid": told.pid, "found": row.uid}
     record(EventKind.FOUND_WORK_SEEN, node, actor=actor, **words)
-    for pk in Card.objects.filter(node=node, uuid__in=row.cards, state=CardState.READY).values_list(
-        "pk", flat=True
-    ):
-        card_strangers(card_id=pk, there=True, node=node, actor=actor)
+    _nobodys(row, node, actor)
     return row
 
 
-def _again(row: FoundWork, told: Told, actor: Actor) -> None:
-    """It still runs: what was not known of it before is kept, and it is adopted where it waits."""
+def _cards(told: Told, report: Report) -> list[str]:
+    """The cards that it holds, as far as its node knows as what it was started."""
+    by_uid = {one.uid: one.card for one in report.slices if one.uid}
+    slices = told.origin.slices if told.origin is not None else ()
+    return sorted({by_uid.get(one.uid, one.card) for one in slices})
+
+
+def _nobodys(row: FoundWork, node: Node, actor: Actor) -> None:
+    """Nothing else starts on its cards."""
+    cards = Card.objects.filter(node=node, uuid__in=row.cards, state=CardState.READY)
+    for pk in cards.order_by("pk").values_list("pk", flat=True):
+        card_strangers(card_id=pk, there=True, node=node, actor=actor)
+
+
+def _again(row: FoundWork, told: Told, report: Report, actor: Actor) -> None:
+    """It still runs: what was not known of it before is kept, and it is adopted where it waits.
+
+    A node tells as what it was started once it has the wish in which it is missing: a moment later
+    than it tells that it is there.
+    """
     if row.origin is None and told.origin is not None:
-        row.origin = msgspec.to_builtins(told.origin)
-        FoundWork.objects.filter(pk=row.pk).update(origin=row.origin)
+        with transaction.atomic():
+            row.origin, row.cards = msgspec.to_builtins(told.origin), _cards(told, report)
+            row.save(update_fields=["origin", "cards"])
+            _nobodys(row, row.node, actor)
     waits = Workload.objects.filter(uid=row.told_workload, state=WorkloadState.QUEUED).first()
     if waits is None:
         return

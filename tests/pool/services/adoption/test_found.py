@@ -1,12 +1,14 @@
 """Books older than the work on a node: it is told, kept apart, adopted or ended by a person."""
 
 from dataclasses import replace as changed
+from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
 
 from nodeagent.execute import origin_of
 from nodeagent.protocol.vocabulary import WorkFound
+from pool.clock import now
 from pool.cycle.audit import breaches_now
 from pool.cycle.round import run_rounds
 from pool.errors import IllegalMove, Invalid, QuotaExceeded
@@ -85,6 +87,25 @@ def test_it_is_told_once_and_its_card_is_nobodys_while_it_runs(stranger):
     stranger.node.tell()
     assert Card.objects.get(uuid=row.cards[0]).state == "ready"
     assert Alert.objects.get(key__startswith="found:").state == "resolved"
+
+
+def test_its_card_is_nobodys_as_soon_as_its_node_tells_as_what_it_was_started(stranger):
+    """The node tells that it is there before it has the wish in which it is missing."""
+    whole = stranger.node.work[stranger.attempt]
+    stranger.node.work[stranger.attempt] = replace(whole, origin=None)
+    stranger.node.tell()
+    (row,) = FoundWork.objects.all()
+    assert (row.cards, row.origin) == ([], None)
+    with pytest.raises(Invalid, match="in a moment"):
+        found_adopt(found=row, home=home(stranger), actor=SYSTEM)
+    FoundWork.objects.update(found_at=now() - timedelta(minutes=2))
+    with pytest.raises(Invalid, match="any more"):
+        found_adopt(found=seen(row), home=home(stranger), actor=SYSTEM)
+    stranger.node.work[stranger.attempt] = whole
+    stranger.node.tell()
+    assert seen(row).origin is not None
+    assert Card.objects.get(uuid=row.cards[0]).state == "contested"
+    assert found_adopt(found=row, home=home(stranger), actor=SYSTEM).uid == stranger.uid
 
 
 def test_a_person_adopts_it_and_it_ends_as_any_work_with_all_given_back(stranger):
