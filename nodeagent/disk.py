@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import stat
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,41 @@ def write_whole(path: Path, body: bytes, *, mode: int = 0o600, sync: bool = True
     Raises:
         OSError: the folder cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    beside = Path(name)
     try:
-        os.write(handle, body)
-        if sync:
-            os.fsync(handle)
+        _fill(handle, body, mode, sync)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def write_first(path: Path, body: bytes, *, mode: int = 0o600) -> bytes:
+    """Write the file unless there is one; what it holds then. Two writers get the same bytes.
+
+    Raises:
+        OSError: the folder cannot be written, or the file cannot be read.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    beside = Path(name)
+    try:
+        _fill(handle, body, mode, sync=True)
+        # A link is made by one caller alone, and it shows a whole file.
+        with contextlib.suppress(FileExistsError):
+            os.link(beside, path)
     finally:
-        os.close(handle)
-    beside.replace(path)
+        beside.unlink(missing_ok=True)
+    return path.read_bytes()
+
+
+def _fill(handle: int, body: bytes, mode: int, sync: bool) -> None:
+    with os.fdopen(handle, "wb") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(body)
+        file.flush()
+        if sync:
+            os.fsync(file.fileno())
 
 
 def write_json(path: Path, value: dict[str, Any], *, sync: bool = True) -> None:

@@ -128,7 +128,8 @@ class Throughput:
         return True
 
     def _owns(self, record: Record, token: str) -> bool:
-        return hmac.compare_digest(self.push.token(record.attempt), token)
+        # As bytes: a text with letters beyond ASCII is refused by raising.
+        return hmac.compare_digest(self.push.token(record.attempt).encode(), token.encode())
 
     async def _ask(self, client: httpx.AsyncClient, record: Record) -> None:
         """Whatever a job names or answers: its words never end the agent of the node."""

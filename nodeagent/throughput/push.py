@@ -52,8 +52,8 @@ class Push:
         try:
             key = self._key_file.read_bytes()
         except OSError:
-            key = secrets.token_bytes(32)
-            disk.write_whole(self._key_file, key)
+            # Work starts in threads: the first key stands for all of them.
+            key = disk.write_first(self._key_file, secrets.token_bytes(32))
         return hmac.new(key, attempt.encode(), hashlib.sha256).hexdigest()[:32]
 
     def variables(self, attempt: str) -> dict[str, str]:
@@ -111,7 +111,8 @@ class Push:
         size = fields.get("content-length", "")
         if len(words) != 3 or words[0] not in ("POST", "PUT"):
             return "405 Method Not Allowed"
-        if not size.isdigit() or int(size) > MOST_BODY:
+        # `isdigit` alone takes signs that `int` does not.
+        if not (size.isascii() and size.isdigit()) or int(size) > MOST_BODY:
             return "413 Content Too Large"
         body = await reader.readexactly(int(size))
         fine = self._take(words[1].rpartition("/")[2], body)

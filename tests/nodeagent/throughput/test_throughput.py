@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -99,6 +101,31 @@ async def test_a_post_with_the_attempts_own_token_is_taken_and_no_other(pushed):
     assert await post(pushed, path, b"", "Content-Length: 999999\r\n") == b"413"
     assert said(pushed).tokens_s == 900
     assert pushed.push.token("at-1") == pushed.push.token("at-1") != pushed.push.token("at-2")
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    "path, size, answer", [("/v1/throughput/\u00e9", "0", b"400"), ("/v1/x", "\u00b2", b"413")]
+)
+async def test_letters_that_are_no_plain_ones_are_refused_and_raise_nothing(
+    pushed, caplog, path, size, answer
+):
+    reader, writer = await asyncio.open_unix_connection(str(pushed.push.socket))
+    writer.write(f"POST {path} HTTP/1.1\r\nContent-Length: {size}\r\n\r\n".encode("latin-1"))
+    assert (await asyncio.wait_for(reader.read(), 10)).split(b" ")[1] == answer
+    writer.close()
+    assert not caplog.records
+
+
+def test_threads_that_start_work_at_once_tell_one_key(job):
+    line = threading.Barrier(16)
+
+    def token(_):
+        line.wait(10)
+        return job.push.token("at-1")
+
+    with ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(token, range(16))) == {job.push.token("at-1")}
 
 
 @pytest.mark.asyncio
