@@ -10,6 +10,7 @@ class QuotaPeriod(models.Model):
     """The month that is counted for one row of unit card_seconds; worked out anew each minute.
 
     `used` was held since the month began, `promised` is what runs and has declared still to hold.
+    `counted_to` is the last hold that was counted: later ones are added where a start is judged.
     """
 
     quota = models.OneToOneField(Quota, on_delete=models.CASCADE, related_name="period")
@@ -17,6 +18,7 @@ class QuotaPeriod(models.Model):
     used = models.BigIntegerField(default=0)
     promised = models.BigIntegerField(default=0)
     counted_at = models.DateTimeField()
+    counted_to = models.BigIntegerField(default=0)
 
     class Meta:
         constraints = [
