@@ -2,6 +2,8 @@
 
 from pool.models.accuracy import Accuracy
 from pool.models.adoption.found import FoundWork
+from pool.models.alerting.rules import AlertRule, AlertSilence
+from pool.models.alerting.ways import AlertChannel, AlertDelivery, AlertRoute
 from pool.models.alerts import Alert
 from pool.models.approvals.delegations import Delegation
 from pool.models.approvals.notices import Notice, NoticeChoice, NoticeDelivery, NoticeHook
@@ -47,6 +49,11 @@ from pool.models.yielding import CriticalBudget, YieldOrder
 __all__ = [
     "Accuracy",
     "Alert",
+    "AlertChannel",
+    "AlertDelivery",
+    "AlertRoute",
+    "AlertRule",
+    "AlertSilence",
     "ApprovalPolicy",
     "Attempt",
     "Card",
