@@ -11,7 +11,14 @@ from pool.scheduling.board import SOFT_CODES, Board, Flags, Ints
 from pool.scheduling.calendar import kept_away
 from pool.scheduling.grant import Grant, grant, modes_for
 from pool.scheduling.headroom import headroom_sieve
-from pool.scheduling.isolation import calm, may_share, nodes_may_share, proven
+from pool.scheduling.isolation import (
+    calm,
+    keeps_apart,
+    may_share,
+    nodes_may_share,
+    proven,
+    wants_proof,
+)
 from pool.scheduling.model import (
     Ceiling,
     CeilingScope,
@@ -126,7 +133,9 @@ def _grants(board: Board, work: Waiting, partition: int, mode: Mode) -> Grants:
 def ceilings_for(board: Board, work: Waiting, partition: int) -> tuple[Ceiling, ...]:
     """The ceilings of the partition that bind this workload's purpose."""
     state = board.parts.get(partition)
-    return tuple(c for c in state.ceilings if work.purpose in c.purposes) if state else ()
+    if state is None or not state.ceilings:
+        return ()
+    return tuple(c for c in state.ceilings if work.purpose in c.purposes)
 
 
 def sieve(
@@ -142,17 +151,19 @@ def sieve(
     """Filter by filter, which of these cards of the partition could take one part of the work.
 
     Of `hopeful` cards it is known that their sort can serve the grant, which says all of a place;
-    what bars one of them is not told apart.
+    what bars one of them is not told apart. Filters that bar nothing today are left out then.
     """
     kind = board.cards.kind[rows]
     node = board.cards.node[rows]
-    for reason, barred in grants.barred:
+    for reason, barred in () if hopeful else grants.barred:
         yield reason, ~barred[kind]
     yield Reason.HEALTH, board.cards.offered[rows] & board.nodes.offered[node]
     if work.avoid:
         yield Reason.NODE_FAILED_IT, ~_named(board, work.avoid)[node]
-    yield Reason.ISOLATION, may_share(board, work, mode, rows)
-    yield Reason.UNPROVEN, proven(board, work, mode, rows)
+    if not hopeful or keeps_apart(board, mode):
+        yield Reason.ISOLATION, may_share(board, work, mode, rows)
+    if not hopeful or wants_proof(work, mode):
+        yield Reason.UNPROVEN, proven(board, work, mode, rows)
     if not hopeful or mode not in PLACED_MODES:
         yield from _capacity(board, work, mode, rows, grants)
     yield from headroom_sieve(board, work, rows)
@@ -260,9 +271,17 @@ def _hosts(board: Board, work: Waiting, node: Ints, *, together: bool) -> Sieve:
     """The filters of the cards' nodes; `together` as one, for who asks only what is left."""
     hosts = host_sieve(board, work, least_parts_a_node(work.need))
     if together:
-        hosts = iter([(Reason.CPU, np.logical_and.reduce([fine for _, fine in hosts]))])
+        hosts = iter([(Reason.CPU, _all_of(hosts))])
     for reason, fine in hosts:
         yield reason, fine[node]
+
+
+def _all_of(sieved: Sieve) -> Flags:
+    """What passes every one of these filters; there is at least one."""
+    fine = next(sieved)[1]
+    for _, flags in sieved:
+        fine &= flags
+    return fine
 
 
 def _licence(board: Board, work: Waiting, partition: int, mode: Mode, rows: Ints) -> Sieve:

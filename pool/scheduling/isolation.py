@@ -8,6 +8,11 @@ from pool.scheduling.claims import TRAINING
 from pool.scheduling.model import Waiting
 
 
+def keeps_apart(board: Board, mode: Mode) -> bool:
+    """Whether `may_share` could keep anybody off any card at all."""
+    return bool(_soft(board, mode).any() or board.nodes.single.any())
+
+
 def may_share(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Flags:
     """Which of these cards are free of work that the newcomer's group does not trust.
 
@@ -52,10 +57,15 @@ def proven(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Flags:
     It may not share a mixed card, where it can be told to give way (requirement S6).
     """
     fine = np.ones(len(rows), dtype=np.bool_)
-    if mode is not Mode.WHOLE and work.purpose in TRAINING and not work.checkpointed:
+    if wants_proof(work, mode):
         mixed = np.array([kind.mixed for kind in board.kinds], dtype=np.bool_)
         fine &= ~mixed[board.cards.kind[rows]]
     return fine
+
+
+def wants_proof(work: Waiting, mode: Mode) -> bool:
+    """Whether it is training on a part of a card that has written no checkpoint yet."""
+    return mode is not Mode.WHOLE and work.purpose in TRAINING and not work.checkpointed
 
 
 def calm(board: Board, mode: Mode, rows: Ints) -> Flags:

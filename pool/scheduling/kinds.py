@@ -28,7 +28,10 @@ class CardKind:
 
     def geometry(self, mode: Mode) -> Geometry | None:
         """How this kind is cut in that mode, None when the mode has no profiles."""
-        return next((g for g in self.geometries if g.mode is mode), None)
+        for geometry in self.geometries:
+            if geometry.mode is mode:
+                return geometry
+        return None
 
     def isolation(self, mode: Mode) -> Isolation:
         """What keeps holders apart in that mode, the card's own word first."""

@@ -30,6 +30,9 @@ CRITICAL, ENTITLED, BORROWED, SCAVENGER = range(4)
 Key = tuple[float, float, int]
 """Order inside one project: minus the score, then the time of submission, then the id."""
 
+Entry = tuple[Key, Waiting, tuple[float, float, float, float]]
+"""Queued work with its place in its project's own queue and the parts of its score."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rank:
@@ -140,50 +143,47 @@ def _fair(
 ) -> list[tuple[Waiting, Rank]]:
     """Interleave the projects' own queues by their use of the share."""
     snapshot = board.snapshot
-    queues: dict[tuple[str, ...], list[tuple[tuple[float, float, int], Waiting]]] = defaultdict(
-        list
-    )
+    queues: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for work in works:
-        points = sum(score_parts(work, snapshot.now_s, snapshot.rules))
-        queues[work.tenants[:2]].append(((-points, work.submitted_s, work.id), work))
+        parts = score_parts(work, snapshot.now_s, snapshot.rules)
+        queues[work.tenants[:2]].append(((-sum(parts), work.submitted_s, work.id), work, parts))
+    levels = {tenant: _level(share.usage, share) for tenant, share in shares.items()}
     usage = {tenant: share.usage for tenant, share in shares.items()}
     heap = []
     for tenants, queue in queues.items():
         queue.sort(key=lambda entry: entry[0], reverse=True)
-        heap.append((_used(tenants, usage, shares), queue[-1][0], tenants))
+        heap.append((_used(tenants, levels), queue[-1][0], tenants))
     heapq.heapify(heap)
     found: list[tuple[Waiting, Rank]] = []
     while heap:
         used, key, tenants = heapq.heappop(heap)
-        fresh = _used(tenants, usage, shares)
+        fresh = _used(tenants, levels)
         if fresh != used:
             heapq.heappush(heap, (fresh, key, tenants))
             continue
-        _, work = queues[tenants].pop()
-        parts = score_parts(work, snapshot.now_s, snapshot.rules)
+        _, work, parts = queues[tenants].pop()
         found.append((work, Rank(band, used, *parts)))
-        _use(usage, work, snapshot.rules, len(queues) > 1, board)
+        if len(queues) > 1:
+            _use(board, work, usage)
+            for tenant in tenants:
+                levels[tenant] = _level(usage[tenant], shares.get(tenant))
         if queues[tenants]:
-            heapq.heappush(heap, (_used(tenants, usage, shares), queues[tenants][-1][0], tenants))
+            heapq.heappush(heap, (_used(tenants, levels), queues[tenants][-1][0], tenants))
     return found
 
 
-def _used(
-    tenants: tuple[str, ...], usage: Mapping[str, float], shares: Mapping[str, TenantShare]
-) -> tuple[float, ...]:
-    found = []
-    for tenant in tenants:
-        share = shares.get(tenant)
-        used = usage.get(tenant, 0.0)
-        found.append(round(used / share.weight if share else used, 6))
-    return tuple(found)
+def _level(used: float, share: TenantShare | None) -> float:
+    """How much of its share a tenant has used; less goes first."""
+    return round(used / share.weight if share else used, 6)
 
 
-def _use(usage: dict[str, float], work: Waiting, rules: Rules, shared: bool, board: Board) -> None:
-    """Count the work as if it had run; where nobody competes there is nothing to count."""
-    if not shared:
-        return
+def _used(tenants: tuple[str, ...], levels: Mapping[str, float]) -> tuple[float, ...]:
+    return tuple([levels.get(tenant, 0.0) for tenant in tenants])
+
+
+def _use(board: Board, work: Waiting, usage: dict[str, float]) -> None:
+    """Count the work as if it had run."""
     micro = likely_micro(board, work)[0] if work.partitions and work.need.parts else 0
-    cost = micro / MICRO * forecast_s(work, rules)
+    cost = micro / MICRO * forecast_s(work, board.snapshot.rules)
     for tenant in work.tenants:
         usage[tenant] = usage.get(tenant, 0.0) + cost

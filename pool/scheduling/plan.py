@@ -198,7 +198,8 @@ def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = Fal
     if placed is None:
         decided.failed.add(shape)
         return False
-    placed = replace(placed, backfilled=backfilled)
+    if backfilled:
+        placed = replace(placed, backfilled=True)
     take(decided.board, work, placed)
     if decided.guard is not decided.board:
         take_alike(decided.guard, decided.board, work, placed)

@@ -19,6 +19,8 @@ def _rows(board: Board, work: Waiting, kind: QuotaKind, partition: int) -> Itera
 
 def card_room(board: Board, work: Waiting, partition: int, label: str) -> int:
     """Card equivalents, in millionths, that this workload may still start on such cards."""
+    if board.quotas.keys().isdisjoint(work.tenants):
+        return UNBOUND
     return _room(board, work, QuotaKind.LIMIT, partition, label)
 
 
@@ -54,7 +56,7 @@ def is_borrowed(board: Board, work: Waiting, partition: int, label: str, micro: 
 
     Where nobody has an entitlement, nothing is borrowed.
     """
-    if micro == 0 or not _anyone_entitled(board, partition):
+    if micro == 0 or not board.quotas or not _anyone_entitled(board, partition):
         return False
     left = _room(board, work, QuotaKind.ENTITLEMENT, partition, label)
     return left == UNBOUND or micro > left

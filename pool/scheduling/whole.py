@@ -1,6 +1,6 @@
 """Whole cards: one node's best linked set, or whole nodes of one network domain and a remainder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -12,6 +12,9 @@ from pool.scheduling.calendar import forecast_s
 from pool.scheduling.fit import host_share
 from pool.scheduling.model import Policy, Topology, Waiting
 from pool.scheduling.score import fragments, node_deltas
+
+Liking = Callable[[Ints], Ints | Times]
+"""One thing that counts, for the cells at these places; less is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +43,18 @@ def cells_of(board: Board, rows: Ints) -> Cells:
     """Group these rows into cells, in the order of node and kind."""
     width = len(board.kinds)
     key = board.cards.node[rows] * width + board.cards.kind[rows]
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
+    if (key[1:] < key[:-1]).any():
+        order = np.argsort(key, kind="stable")
+        key, rows = key[order], rows[order]
+    ordered = key
     edge = np.ones(len(rows), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=edge[1:])
     starts = np.flatnonzero(edge)
     keys, counts = ordered[starts], np.full(len(starts), len(rows))
     counts[:-1] = starts[1:]
     counts -= starts
-    moves = np.add.reduceat(board.cards.whole[rows[order]], starts) if len(keys) else counts
-    return Cells(keys // width, keys % width, counts, moves, rows[order], starts)
+    moves = np.add.reduceat(board.cards.whole[rows], starts) if len(keys) else counts
+    return Cells(keys // width, keys % width, counts, moves, rows, starts)
 
 
 def pick_whole(board: Board, work: Waiting, rows: Ints, policy: Policy) -> tuple[int, ...] | None:
@@ -71,12 +76,13 @@ def _inside(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[
     if work.need.topology is Topology.LINKED:
         groups = [_domains(board, cells.members(i), parts) for i in range(len(cells.node))]
         enough &= np.array([bool(group) for group in groups], dtype=np.bool_)
-    for i in _ranked(board, work, cells, enough, policy):
-        members = cells.members(i)
-        if work.need.topology is Topology.LINKED:
-            members = min(groups[i], key=lambda group: (len(group), group))
-        return best_set(board, members, parts)
-    return None
+    best = _liked(board, work, cells, enough, policy)
+    if best is None:
+        return None
+    members = cells.members(best)
+    if work.need.topology is Topology.LINKED:
+        members = min(groups[best], key=lambda group: (len(group), group))
+    return best_set(board, members, parts)
 
 
 def _domains(board: Board, members: Sequence[int], parts: int) -> list[list[int]]:
@@ -88,28 +94,48 @@ def _domains(board: Board, members: Sequence[int], parts: int) -> list[list[int]
 
 
 def _ranked(board: Board, work: Waiting, cells: Cells, fine: Flags, policy: Policy) -> list[int]:
-    """Cells in order of liking: strong cards, least made useless, then fullest (or emptiest).
+    """These cells in order of liking; ties by node."""
+    able = np.flatnonzero(fine)
+    likings = [liking(able) for liking in _likings(board, work, cells, policy)]
+    kept: list[int] = able[np.lexsort(likings[::-1])].tolist()
+    return kept
+
+
+def _liked(board: Board, work: Waiting, cells: Cells, fine: Flags, policy: Policy) -> int | None:
+    """The first in order of liking, found without ordering the rest; None where none is fine."""
+    left = np.flatnonzero(fine)
+    for liking in _likings(board, work, cells, policy):
+        if len(left) < 2:
+            break
+        told = liking(left)
+        left = left[told == told.min()]
+    return int(left[0]) if len(left) else None
+
+
+def _likings(board: Board, work: Waiting, cells: Cells, policy: Policy) -> Iterator[Liking]:
+    """What counts, first things first: strong cards, least made useless, then fullest or emptiest.
 
     Where fragments count, a node whose work ends when this one does comes before a full one, so
     that whole nodes come free together.
     """
-    strength = np.array([kind.strength for kind in board.kinds], dtype=np.int64)
-    room = -cells.count if policy is Policy.SPREAD else cells.count
-    table = fragments(board) if policy is Policy.FRAGMENTATION else None
-    waste = np.zeros(len(cells.node))
-    if table is not None:
-        waste[fine] = node_deltas(board, table, work, cells.node[fine], cells.kind[fine])
-    later = np.zeros(len(cells.node))
-    if policy is Policy.FRAGMENTATION and work.declared_s is not None:
-        later = _stretched(board, work, cells)
-    order = np.lexsort((cells.node, cells.moves, room, later, waste, -strength[cells.kind]))
-    kept: list[int] = order[fine[order]].tolist()
-    return kept
+    strength = np.array([-kind.strength for kind in board.kinds], dtype=np.int64)
+    yield lambda which: strength[cells.kind[which]]
+    if policy is Policy.FRAGMENTATION:
+        table = fragments(board)
+        if table is not None:
+            yield lambda which: node_deltas(
+                board, table, work, cells.node[which], cells.kind[which]
+            )
+        if work.declared_s is not None:
+            yield lambda which: _stretched(board, work, cells.node[which])
+    emptiest = policy is Policy.SPREAD
+    yield lambda which: -cells.count[which] if emptiest else cells.count[which]
+    yield lambda which: cells.moves[which]
 
 
-def _stretched(board: Board, work: Waiting, cells: Cells) -> Times:
-    """By how many seconds each cell's node would be busy longer; an empty one comes last."""
-    mine = board.slots()[0][cells.node]
+def _stretched(board: Board, work: Waiting, nodes: Ints) -> Times:
+    """By how many seconds each of these nodes would be busy longer; an empty one comes last."""
+    mine = board.slots()[0][nodes]
     ends = np.where(mine >= 0, board.cards.ends[mine], -np.inf).max(axis=1, initial=-np.inf)
     now = board.snapshot.now_s
     until = now + forecast_s(work, board.snapshot.rules)
