@@ -160,10 +160,7 @@ def sieve(
     yield Reason.HEALTH, board.cards.offered[rows] & board.nodes.offered[node]
     if work.avoid:
         yield Reason.NODE_FAILED_IT, ~_named(board, work.avoid)[node]
-    if not hopeful or keeps_apart(board, mode):
-        yield Reason.ISOLATION, may_share(board, work, mode, rows)
-    if not hopeful or wants_proof(work, mode):
-        yield Reason.UNPROVEN, proven(board, work, mode, rows)
+    yield from _company(board, work, mode, rows, together=hopeful)
     if not hopeful or mode not in PLACED_MODES:
         yield from _capacity(board, work, mode, rows, grants)
     yield from headroom_sieve(board, work, rows)
@@ -176,6 +173,14 @@ def sieve(
         yield Reason.QUOTA, _quota(board, work, partition, grants)[kind]
     for reason, free in kept_away(board, work):
         yield reason, free[rows]
+
+
+def _company(board: Board, work: Waiting, mode: Mode, rows: Ints, *, together: bool) -> Sieve:
+    """Who may share a card with whom; `together` only where that could keep the work off one."""
+    if not together or keeps_apart(board, mode):
+        yield Reason.ISOLATION, may_share(board, work, mode, rows)
+    if not together or wants_proof(work, mode):
+        yield Reason.UNPROVEN, proven(board, work, mode, rows)
 
 
 def _named(board: Board, nodes: frozenset[int]) -> Flags:
