@@ -11,7 +11,8 @@ class User(AbstractUser):
     """A person or a service account; what they may do stands in memberships.
 
     A service account belongs to `service_project` and acts by tokens only. Of somebody who has left
-    (`left_at`) what still runs ends at `winds_down_at`, and what stays goes to the `heir`.
+    (`left_at`) what still runs ends at `winds_down_at`, and what stays goes to the `heir`. `source`
+    says who chose the user name: nobody here (empty), a directory, single sign-on, or a file.
     """
 
     uid = UidField(prefix="us")
@@ -33,6 +34,7 @@ class User(AbstractUser):
         "self", on_delete=models.PROTECT, null=True, blank=True, related_name="inherits_from"
     )
     example = models.BooleanField(default=False)
+    source = models.CharField(max_length=8, default="", blank=True)
 
     class Meta(AbstractUser.Meta):
         ordering = ["username"]
@@ -44,6 +46,9 @@ class User(AbstractUser):
             models.CheckConstraint(
                 name="user_who_left_is_not_active",
                 condition=Q(left_at=None) | Q(is_active=False),
+            ),
+            models.CheckConstraint(
+                name="user_source_known", condition=Q(source__in=("", "file", "ldap", "oidc"))
             ),
             models.CheckConstraint(
                 name="user_heir_is_another", condition=Q(heir=None) | ~Q(heir=F("id"))

@@ -100,6 +100,7 @@ class Workload(models.Model):
     priority = models.CharField(max_length=12, default=Priority.NORMAL)
     preemptible = models.BooleanField(default=False)
     silence = models.CharField(max_length=8, default=Silence.KEEP)
+    home = models.CharField(max_length=120, default="", blank=True)
     on_rank_death = models.CharField(max_length=8, default=RankDeath.FAIL)
     rendezvous_seconds = models.PositiveIntegerField(default=600)
     grace_seconds = models.PositiveIntegerField(default=30)
