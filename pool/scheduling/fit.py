@@ -331,6 +331,9 @@ def host_only_sieve(board: Board, work: Waiting, partition: int) -> Sieve:
 
 def modes_offered(board: Board, work: Waiting, partition: int) -> tuple[Mode, ...]:
     """The work's modes, without those that no card of the partition has."""
-    offered = {m for kind in board.kinds if kind.partition == partition for m in kind.modes}
     modes = modes_for(work)
+    offered: set[Mode] | None = board.words.memo.get(("modes", partition))
+    if offered is None:
+        offered = {m for kind in board.kinds if kind.partition == partition for m in kind.modes}
+        board.words.memo["modes", partition] = offered
     return tuple(m for m in modes if m in offered) or modes[:1]

@@ -10,7 +10,11 @@ from pool.scheduling.model import Waiting
 
 def keeps_apart(board: Board, mode: Mode) -> bool:
     """Whether `may_share` could keep anybody off any card at all."""
-    return bool(_soft(board, mode).any() or board.nodes.single.any())
+    found: bool | None = board.words.memo.get(("apart", mode))
+    if found is None:
+        found = bool(_soft(board, mode).any() or board.nodes.single.any())
+        board.words.memo["apart", mode] = found
+    return found
 
 
 def may_share(board: Board, work: Waiting, mode: Mode, rows: Ints) -> Flags:
