@@ -41,6 +41,9 @@ class Usage(models.Model):
     a ledger can post the difference. `charges` are the lines of `amount_micro` (10⁻⁶ of the
     currency), which is None while no price is known; `billable` false means that it is not asked.
 
+    `known_us` is for how much of that time its card was measured, `used_us` for how much of it work
+    was seen running there; the ledger writes both.
+
     A row of kind "kept-idle" is of a card that was kept for a reserved lease, and of the part of it
     that no work of that lease held: `reserved_us` counts whole cards, so that half a card idle for
     an hour is half an hour. It has no workload and no attempt; `owner` is who asked for the lease.
@@ -75,6 +78,9 @@ class Usage(models.Model):
     card_model = models.CharField(max_length=80, blank=True)
     mode = models.CharField(max_length=16)
     price_class = models.CharField(max_length=32)
+    preemptible = models.BooleanField(default=False)
+    used_us = models.BigIntegerField(default=0)
+    known_us = models.BigIntegerField(default=0)
     equivalents_micro = models.PositiveIntegerField()
     memory_mib = models.PositiveIntegerField()
     compute_milli = models.PositiveIntegerField()

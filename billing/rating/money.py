@@ -35,6 +35,25 @@ def apportion(total: int, weights: Sequence[int]) -> tuple[int, ...]:
     return tuple(shares)
 
 
+def spread(total: int, weights: Sequence[int]) -> tuple[int, ...]:
+    """Shares of `total` by weight, in order, that sum to it exactly; none is off by more than one.
+
+    Each is the rounded sum up to its end less that up to its start, so that a weight which is cut
+    into neighbouring pieces gets the same together, and fifty small ones are not fifty zeros. When
+    all weights are zero there is nothing to go by and the last takes all.
+    """
+    every = sum(weights)
+    if not weights or every == 0:
+        return apportion(total, tuple(reversed(weights)))[::-1]
+    shares, before, up_to = [], 0, 0
+    for weight in weights:
+        up_to += weight
+        after = settle(total * up_to, every)
+        shares.append(after - before)
+        before = after
+    return tuple(shares)
+
+
 def shown(micro: int, digits: int = 2) -> Decimal:
     """An amount in units of the currency with `digits` decimals, for people and files."""
     return Decimal(settle(micro, 10 ** (6 - digits))).scaleb(-digits)

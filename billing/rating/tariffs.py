@@ -15,6 +15,7 @@ class Unit(StrEnum):
     CARD = "card"
     CORE = "core"
     GIB = "gib"
+    SEAT = "seat"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
