@@ -13,12 +13,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings.local")
 http = get_asgi_application()
 
 from portal.bodies import BodyLimit  # noqa: E402
+from portal.gate.door import GateDoor  # noqa: E402
 from portal.gate.routing import node_sockets  # noqa: E402
 from portal.live.routing import browser_door  # noqa: E402
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(http),
+        "http": BodyLimit(GateDoor(http)),
         "websocket": URLRouter([*node_sockets, path("live/", browser_door())]),
     }
 )

@@ -151,7 +151,8 @@ def cards_health(*, node: Node, told: Iterable[CardHealth], actor: Actor) -> boo
     if not by_uuid:
         return False
     changed = False
-    for row in Card.objects.filter(node=node, uuid__in=by_uuid):
+    # The facts of a card are long, and nothing of them is asked here.
+    for row in Card.objects.filter(node=node, uuid__in=by_uuid).defer("facts"):
         one = by_uuid[row.uuid]
         if fresh(row, one):
             changed |= _err_card(row, one, node, actor)

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F, Q
+from django.db import connection, transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from nodeagent.protocol.inventory import Hello, Welcome
@@ -43,6 +43,11 @@ SKEW_S = 30.0
 
 LONGEST_AGO_S = 366 * 86_400.0
 """Nothing that a node tells of is longer ago; more is a broken clock."""
+
+_COUNT = """
+UPDATE pool_node SET report_count = report_count + 1, last_report_at = %s, reached = %s
+WHERE id = %s RETURNING generation
+"""
 
 _OVER = frozenset({WorkFound.EXITED, WorkFound.REFUSED})
 _LIVE = {WorkFound.STARTING: WorkloadState.STARTING, WorkFound.RUNNING: WorkloadState.RUNNING}
@@ -147,7 +152,7 @@ def report_take(*, node: Node, report: Report) -> Taken:
     A node that counts as lost is only asked for its hello: that makes it a node again.
     """
     actor = actor_of(node)
-    epoch = Installation.objects.values_list("epoch", flat=True).get(pk=1)
+    epoch = epoch_for(node)
     if node.state == NodeState.LOST:
         return Taken(epoch=epoch, hello=True)
     before = node.generation
@@ -160,11 +165,21 @@ def report_take(*, node: Node, report: Report) -> Taken:
     if report.places is not None:
         places_take(node=node, places=report.places)
     reached = min(report.generation, node.generation) if report.epoch == epoch else 0
-    Node.objects.filter(pk=node.pk).update(
-        report_count=F("report_count") + 1, last_report_at=now(), reached=reached
-    )
-    after = Node.objects.values_list("generation", flat=True).get(pk=node.pk)
+    after = _heard(node, reached)
     return Taken(epoch=epoch, closed=closed, wake=after > max(before, report.generation))
+
+
+def epoch_for(node: Node) -> int:
+    """The installation's epoch: as the gate read it together with the node, else asked for."""
+    told: int | None = getattr(node, "epoch", None)
+    return Installation.objects.values_list("epoch", flat=True).get(pk=1) if told is None else told
+
+
+def _heard(node: Node, reached: int) -> int:
+    """Count a report; the node's generation as it is now. One statement: it runs 100 times a s."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNT, [now(), reached, node.pk])
+        return int(cursor.fetchone()[0])
 
 
 def node_back(*, node: Node, actor: Actor) -> None:

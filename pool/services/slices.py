@@ -65,6 +65,7 @@ def living(node: Node) -> QuerySet[Slice]:
     return (
         Slice.objects.filter(card__node=node, lived__upper_inf=True)
         .select_related("card")
+        .defer("card__facts")
         .annotate(is_held=Exists(held))
     )
 
