@@ -155,10 +155,15 @@ class House:
         ][:1]
         return Rest(self.stack.port, token)
 
+    @property
+    def database(self) -> str:
+        """The address of the books."""
+        known = json.loads((self.data / "run" / "connection.json").read_text())
+        return str(known["database_url"])
+
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """The books themselves, read past the portal."""
-        known = json.loads((self.data / "run" / "connection.json").read_text())
-        with psycopg.connect(known["database_url"]) as link:
+        with psycopg.connect(self.database) as link:
             return link.execute(query, values).fetchall()
 
     def submit(self, command: str, /, *, who: Rest | None = None, **more: Any) -> str:

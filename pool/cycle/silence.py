@@ -34,9 +34,6 @@ HEARD = (
     NodeState.DRAINING,
     NodeState.SILENT,
 )
-MARGIN_S = 30
-"""What the portal waits beyond the fence of a silent node before its work starts elsewhere."""
-
 MASS = "silence:mass"
 
 GAP_S = 5.0
@@ -100,7 +97,7 @@ def silence_sweep(*, seen: float) -> int:
     if _mass(len(quiet)):
         return len(fresh)
     for pk, _state, since in quiet:
-        if since > settings.FENCE_SECONDS + MARGIN_S:
+        if since > settings.FENCE_SECONDS + settings.FENCE_MARGIN_SECONDS:
             _fence(pk)
     return len(fresh)
 

@@ -93,6 +93,7 @@ STORAGES: dict[str, Any] = {
 
 # Periods and limits of the pool, in seconds unless the name says otherwise.
 FENCE_SECONDS = env.number("GPUPOOL_FENCE_SECONDS", 300)
+FENCE_MARGIN_SECONDS = env.number("GPUPOOL_FENCE_MARGIN_SECONDS", 30)
 NODE_SILENT_SECONDS = env.number("GPUPOOL_NODE_SILENT_SECONDS", 30)
 PUBLIC_URL = env.text("PUBLIC_URL")
 ANNOUNCEMENT = env.text("GPUPOOL_ANNOUNCEMENT")

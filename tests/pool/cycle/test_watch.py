@@ -20,7 +20,7 @@ from tests.pool.obedient import Obedient
 
 pytestmark = pytest.mark.django_db
 QUIET = settings.NODE_SILENT_SECONDS + 2
-FENCED = settings.FENCE_SECONDS + silence.MARGIN_S + 2
+FENCED = settings.FENCE_SECONDS + settings.FENCE_MARGIN_SECONDS + 2
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_only_work_that_asked_for_it_starts_elsewhere_and_only_after_the_fence(n
     for at in range(0, FENCED + 8, 4):
         others.update(report_count=at + 1)
         silence_sweep(seen=float(at))
-        if at <= settings.FENCE_SECONDS + silence.MARGIN_S:
+        if at <= settings.FENCE_SECONDS + settings.FENCE_MARGIN_SECONDS:
             assert seen(moved).state in ("running", "unreachable")
     assert (seen(moved).state, moved.exit_reason) == ("queued", "fenced")
     assert seen(stays).state == "unreachable"

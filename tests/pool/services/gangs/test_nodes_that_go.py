@@ -4,7 +4,6 @@ import pytest
 from django.conf import settings
 
 from nodeagent.protocol.vocabulary import WorkFound
-from pool.cycle import silence
 from pool.cycle.round import run_rounds
 from pool.cycle.silence import silence_sweep
 from pool.cycle.watch import watch
@@ -18,7 +17,7 @@ from tests.pool.services.gangs.gang import free, gang_place, ranks, requeued, se
 
 pytestmark = pytest.mark.django_db
 QUIET = settings.NODE_SILENT_SECONDS + 2
-FENCED = settings.FENCE_SECONDS + silence.MARGIN_S + 2
+FENCED = settings.FENCE_SECONDS + settings.FENCE_MARGIN_SECONDS + 2
 
 
 @pytest.fixture
