@@ -18,6 +18,7 @@ class NoticeKind(StrEnum):
     IDLE = "idle"
     ALERT = "alert"
     MONEY = "money"
+    PEOPLE = "people"
 
 
 class Channel(StrEnum):
