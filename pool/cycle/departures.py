@@ -6,6 +6,7 @@ from pool.cycle.round import only_one
 from pool.locks import DEPARTURES
 from pool.services.people.closing import closings_due
 from pool.services.people.leavers import leavers_due
+from pool.sweeps import part
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,4 +22,7 @@ def departures() -> Gone | None:
     with only_one(DEPARTURES) as mine:
         if not mine:
             return None
-        return Gone(leavers_due(), closings_due())
+        return Gone(
+            part(leavers_due, of="leavers", nothing=0),
+            part(closings_due, of="closings", nothing=0),
+        )

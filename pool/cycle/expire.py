@@ -1,5 +1,6 @@
 """What time alone brings about: leases end, waits are over."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,6 +18,7 @@ from pool.models.workloads import Workload
 from pool.services.approvals.reminders import leases_spoken_of, requests_reminded
 from pool.services.leases import leases_ended_due, leases_ending_due, leases_left_waiting
 from pool.services.workloads import RETURNING, workload_stop
+from pool.sweeps import each, part
 from pool.wake import round_wanted
 
 LOOK_BACK_S = 30
@@ -37,12 +39,18 @@ def expire() -> Due | None:
     with only_one(EXPIRE) as mine:
         if not mine:
             return None
-        ending = leases_ending_due(actor=SYSTEM)
-        leases_ended_due(actor=SYSTEM)
-        leases_left_waiting(actor=SYSTEM)
-        leases_spoken_of(actor=SYSTEM)
-        requests_reminded(actor=SYSTEM)
-        return Due(ending, _stopped(), _woken())
+        ending = _part(lambda: leases_ending_due(actor=SYSTEM))
+        _part(lambda: len(leases_ended_due(actor=SYSTEM)))
+        due = Due(ending, _part(_stopped), _part(_woken))
+        _part(lambda: leases_left_waiting(actor=SYSTEM))
+        _part(lambda: leases_spoken_of(actor=SYSTEM))
+        _part(lambda: requests_reminded(actor=SYSTEM))
+        return due
+
+
+def _part(look: Callable[[], int]) -> int:
+    """What is over ends first; no letter that cannot be written keeps it from ending."""
+    return part(look, of="expire", nothing=0)
 
 
 def _stopped() -> int:
@@ -52,11 +60,13 @@ def _stopped() -> int:
         state__in=sorted(HOLDING),
         stop_reason__in=["", *sorted(RETURNING)],
     )
-    late = list(rows.order_by("pk"))
-    for work in late:
-        why = _("its lease has ended")
-        workload_stop(workload=work, actor=SYSTEM, reason=ExitReason.LIMIT, message=why)
-    return len(late)
+    return each(list(rows.order_by("pk")), _stop, of="lease.work")
+
+
+def _stop(work: Workload) -> bool:
+    why = _("its lease has ended")
+    workload_stop(workload=work, actor=SYSTEM, reason=ExitReason.LIMIT, message=why)
+    return True
 
 
 def _woken() -> int:

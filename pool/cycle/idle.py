@@ -1,8 +1,7 @@
 """Notebooks that nobody uses: look at all that run, judge each, warn or reclaim."""
 
-import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import connection
 
 from nodeagent.protocol.notebooks import Stage
 from pool.clock import now
@@ -14,8 +13,7 @@ from pool.models.notebooks.notebooks import Notebook
 from pool.selectors.notebooks.rules import rule_of
 from pool.selectors.notebooks.signals import Read, readings_of, signals_of, sizes_of
 from pool.services.notebooks.judged import Clock, notebook_judged
-
-log = structlog.get_logger(__name__)
+from pool.sweeps import each
 
 
 def idle() -> int | None:
@@ -37,15 +35,15 @@ def sweep(clock: Clock) -> int:
         return 0
     reads = readings_of(attempts=attempts, now=clock.at)
     sizes = sizes_of(attempts=attempts)
-    for row in rows:
+
+    def act(row: Notebook) -> bool:
         key = row.attempt_id or 0
         signals = signals_of(row, reads.get(key, Read()), sizes.get(key, (0, 0)), clock.at)
-        try:
-            rule = rule_of(workload=row.workload)
-            notebook_judged(notebook=row, signals=signals, rule=rule, clock=clock)
-        except DatabaseError:
-            log.exception("idle.one", workload=row.workload.uid)
-    return len(rows)
+        rule = rule_of(workload=row.workload)
+        notebook_judged(notebook=row, signals=signals, rule=rule, clock=clock)
+        return True
+
+    return each(rows, act, of="idle")
 
 
 def clock_now() -> Clock:

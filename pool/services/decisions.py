@@ -33,6 +33,7 @@ from pool.services.requests import (
     request_rewrite,
     wish_of,
 )
+from pool.sweeps import each
 
 UNDO_SECONDS = 10
 """How long a decision made at a page waits for its undo."""
@@ -134,7 +135,8 @@ def request_decisions_due(*, actor: Actor) -> int:
     A decision that can no longer be carried out is dropped, and the request says why.
     """
     due = Request.objects.filter(state=RequestState.SUBMITTED, pending_until__lte=now())
-    return sum(_take_effect(key, actor) for key in due.order_by("pk").values_list("pk", flat=True))
+    keys = due.order_by("pk").values_list("pk", flat=True)
+    return each(keys, lambda key: _take_effect(key, actor), of="request.decision")
 
 
 def _take_effect(key: int, actor: Actor) -> bool:

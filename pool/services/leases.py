@@ -29,6 +29,7 @@ from pool.services.queue import (
     workloads_carried_over,
     workloads_withdrawn,
 )
+from pool.sweeps import each
 from pool.wake import round_wanted
 
 GRACE = timedelta(hours=24)
@@ -175,7 +176,8 @@ def lease_end_now(*, lease: Lease, actor: Actor, reason: str) -> Lease:
 def leases_ending_due(*, actor: Actor) -> int:
     """Leases whose time is up begin to end, each in a transaction of its own; how many did."""
     due = Lease.objects.filter(state=LeaseState.ACTIVE, valid__endswith__lte=now())
-    return sum(_ending_if_due(key, now(), actor) for key in due.values_list("pk", flat=True))
+    keys = due.values_list("pk", flat=True)
+    return each(keys, lambda key: _ending_if_due(key, now(), actor), of="lease.ending")
 
 
 def leases_ended_due(*, actor: Actor) -> list[Workload]:
@@ -184,11 +186,17 @@ def leases_ended_due(*, actor: Actor) -> list[Workload]:
     The caller stops it: a lease knows nothing of nodes.
     """
     due = Lease.objects.filter(state=LeaseState.ENDING, deadline__lte=now())
-    ended = []
-    for lease in due.order_by("pk"):
-        ended.append(lease.pk)
-        lease_end_now(lease=lease, actor=actor, reason="the day of grace is over")
-    rows = Workload.objects.filter(lease__in=ended, state__in=sorted(HOLDING))
+    found = list(due.order_by("pk"))
+    each(
+        found,
+        lambda one: bool(
+            lease_end_now(lease=one, actor=actor, reason="the day of grace is over").pk
+        ),
+        of="lease.end",
+    )
+    rows = Workload.objects.filter(
+        lease__in=found, lease__state=LeaseState.ENDED, state__in=sorted(HOLDING)
+    )
     return list(rows.order_by("pk"))
 
 
@@ -202,7 +210,7 @@ def leases_left_waiting(*, actor: Actor) -> int:
         lease__state=LeaseState.ENDED, state__in=sorted(WAITING), array_size=None
     )
     keys = list(rows.order_by("pk").values_list("pk", "project"))
-    return sum(_answered(key, project, actor) for key, project in keys)
+    return each(keys, lambda one: _answered(one[0], one[1], actor), of="lease.waiting")
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from pool.services.quotatree.cutbacks import cutbacks_due
 from pool.services.quotatree.drift import Swept, drifts_swept
 from pool.services.quotatree.periods import periods_counted
 from pool.services.quotatree.planned import quota_plans_due
+from pool.sweeps import part
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ def books_tended() -> Tended | None:
         if not mine:
             return None
         return Tended(
-            drifts=drifts_swept(actor=SYSTEM),
-            periods=periods_counted(),
-            cutbacks=cutbacks_due(actor=SYSTEM),
+            drifts=part(lambda: drifts_swept(actor=SYSTEM), of="drifts", nothing=Swept()),
+            periods=part(periods_counted, of="periods", nothing=0),
+            cutbacks=part(lambda: cutbacks_due(actor=SYSTEM), of="cutbacks", nothing=0),
         )

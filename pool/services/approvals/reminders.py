@@ -22,6 +22,7 @@ from pool.selectors.approvals.powers import deciders_of
 from pool.services.approvals.told import name_of, tell_of_lease
 from pool.services.moves import locked
 from pool.services.notices.send import notice_send
+from pool.sweeps import each
 
 MOST_REMINDERS = 3
 """So often those whose word is due are reminded of one step."""
@@ -43,13 +44,14 @@ def requests_reminded(*, actor: Actor) -> int:
         reminded__lte=MOST_REMINDERS,
     ).select_related("project__organization")
     terms: dict[int, Terms] = {}
-    found = 0
-    for one in rows.order_by("pk").iterator():
+
+    def act(one: Request) -> bool:
         home = one.project.organization
         if home.pk not in terms:
             terms[home.pk] = terms_of(organization=home)
-        found += _if_late(one.pk, terms[home.pk], at, actor)
-    return found
+        return _if_late(one.pk, terms[home.pk], at, actor)
+
+    return each(rows.order_by("pk").iterator(), act, of="request.reminder")
 
 
 def leases_spoken_of(*, actor: Actor) -> int:
@@ -63,7 +65,7 @@ def leases_spoken_of(*, actor: Actor) -> int:
         for pk, valid, sent in rows.order_by("pk").values_list("pk", "valid", "notices_sent")
         if set(_days(valid.lower, valid.upper, at)) - set(sent)
     ]
-    return sum(_spoken_of(pk, at) for pk in due)
+    return each(due, lambda pk: _spoken_of(pk, at), of="lease.notice")
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """A project closes, or moves to another organization: only once nothing of it lives any more."""
 
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -20,6 +21,7 @@ from pool.models.requests import Request
 from pool.models.schedules import Schedule
 from pool.models.tenants import Organization, Project
 from pool.models.users import User
+from pool.models.workloads import Workload
 from pool.selectors.people.living import UNDECIDED, Living, project_living, work_open
 from pool.services.leases import lease_end_now, lease_give_back
 from pool.services.people.places import project_locked
@@ -27,28 +29,29 @@ from pool.services.requests import request_close, request_locked
 from pool.services.series.schedules import schedule_pause
 from pool.services.tenants import own_group
 from pool.services.workloads import workload_stop
+from pool.sweeps import each
 from pool.wake import round_wanted
 
 CLOSING = "the project is being closed"
 
 
-@transaction.atomic
 def project_archive(*, project: Project, actor: Actor, wind_down: bool = False) -> Project:
     """Put a project away. Twice changes nothing.
 
     With `wind_down` its requests are withdrawn, its leases end, its work is stopped gracefully, and
-    it is archived as soon as nothing is left: until then `closing_since` is set.
+    it is archived as soon as nothing is left: until then `closing_since` is set. That happens right
+    after the transaction, one thing at a time, and again in each sweep (`closings_due`).
 
     Raises:
         StillLiving: something of it lives, and it is not to be wound down.
     """
-    row = project_locked(project)
-    if row.archived_at is not None:
-        return row
-    return _close(row, None, actor, wind_down)
+    with transaction.atomic():
+        row = project_locked(project)
+        if row.archived_at is None:
+            _close(row, None, actor, wind_down)
+    return _as_it_is(row)
 
 
-@transaction.atomic
 def project_move(
     *, project: Project, organization: Organization, actor: Actor, wind_down: bool = False
 ) -> Project:
@@ -60,12 +63,14 @@ def project_move(
         Invalid: it is there already, or one of the two is archived.
         StillLiving: something of it lives, and it is not to be wound down.
     """
-    row = project_locked(project)
-    if row.organization_id == organization.pk:
-        raise Invalid(organization=gettext("It belongs there already."))
-    if row.archived_at is not None or organization.archived_at is not None:
-        raise Invalid(organization=gettext("What is archived does not move."))
-    return _close(row, organization, actor, wind_down)
+    with transaction.atomic():
+        row = project_locked(project)
+        if row.organization_id == organization.pk:
+            raise Invalid(organization=gettext("It belongs there already."))
+        if row.archived_at is not None or organization.archived_at is not None:
+            raise Invalid(organization=gettext("What is archived does not move."))
+        _close(row, organization, actor, wind_down)
+    return _as_it_is(row)
 
 
 @transaction.atomic
@@ -86,53 +91,90 @@ def project_reopen(*, project: Project, actor: Actor) -> Project:
 def closings_due() -> int:
     """Projects that have wound down are archived, or arrive where they move; how many did."""
     keys = list(Project.objects.filter(closing_since__isnull=False).values_list("pk", flat=True))
-    return sum(_closed_if_due(key) for key in keys)
+    return each(keys, _closed_if_due, of="closing")
+
+
+def _closed_if_due(key: int) -> bool:
+    """Whether it closed. What came meanwhile is ended too: a gang that restarted, a late answer."""
+    _wind_down(key, SYSTEM)
+    return _finished(key, SYSTEM)
 
 
 @transaction.atomic
-def _closed_if_due(key: int) -> bool:
-    """Whether it closed. What came meanwhile is ended too: a gang that restarted, a late answer."""
+def _finished(key: int, actor: Actor) -> bool:
     row = project_locked(Project(pk=key))
-    if row.closing_since is None:
+    if row.closing_since is None or not project_living(project=row).nothing:
         return False
-    if project_living(project=row).nothing:
-        _finish(row, SYSTEM)
-        return True
-    _wind_down(row, SYSTEM)
-    return False
+    _finish(row, actor)
+    return True
 
 
-def _close(row: Project, there: Organization | None, actor: Actor, wind_down: bool) -> Project:
+def _close(row: Project, there: Organization | None, actor: Actor, wind_down: bool) -> None:
     living = project_living(project=row)
     if not living.nothing and not wind_down:
         raise StillLiving(project=row.name, **_counts(living))
     moving = {"to": there.slug} if there is not None else {}
     _set(row, closing_since=now(), moving_to=there, suspended=True, suspended_reason=CLOSING)
     if living.nothing:
-        return _finish(row, actor)
+        _finish(row, actor)
+        return
     record(EventKind.PROJECT_CLOSING, row, actor=actor, project=row, **_counts(living), **moving)
-    _wind_down(row, actor)
-    if project_living(project=row).nothing:
-        return _finish(row, actor)
+    transaction.on_commit(partial(_closed_at_once, row.pk, actor), robust=True)
+
+
+def _closed_at_once(key: int, actor: Actor) -> None:
+    _wind_down(key, actor)
+    _finished(key, actor)
+
+
+def _as_it_is(row: Project) -> Project:
+    row.refresh_from_db()
     return row
 
 
-def _wind_down(row: Project, actor: Actor) -> None:
-    """End what lives: requests first, so that nothing is approved, then leases, then work."""
-    for request in Request.objects.filter(project=row, state__in=UNDECIDED).order_by("pk"):
-        fresh = request_locked(request=request)
+def _wind_down(key: int, actor: Actor) -> None:
+    """End what lives: requests first, so that nothing is approved, then leases, then work.
+
+    Each in a transaction of its own: together they would take rows of quotas, work and nodes in an
+    order that a round or a node's report takes the other way round. What fails waits for the sweep.
+    """
+    if not Project.objects.filter(pk=key, closing_since__isnull=False).exists():
+        return
+    requests = Request.objects.filter(project=key, state__in=UNDECIDED).order_by("pk")
+    each(requests, partial(_withdrawn, actor), of="closing.request")
+    schedules = Schedule.objects.filter(project=key, state=ScheduleState.ACTIVE).order_by("pk")
+    each(schedules, partial(_paused, actor), of="closing.schedule")
+    leases = Lease.objects.filter(project=key).exclude(state=LeaseState.ENDED).order_by("pk")
+    each(leases, partial(_lease_over, actor), of="closing.lease")
+    each(work_open(Q(project=key)), partial(_stopped, actor), of="closing.work")
+
+
+@transaction.atomic
+def _withdrawn(actor: Actor, request: Request) -> None:
+    fresh = request_locked(request=request)
+    if fresh.state in UNDECIDED:
         request_close(request=fresh, then=RequestState.WITHDRAWN, actor=actor, reason=CLOSING)
-    for schedule in Schedule.objects.filter(project=row, state=ScheduleState.ACTIVE):
-        schedule_pause(schedule=schedule, actor=actor, reason=CLOSING)
-    for lease in Lease.objects.filter(project=row).exclude(state=LeaseState.ENDED).order_by("pk"):
-        lease_end_now(lease=lease_give_back(lease=lease, actor=actor), actor=actor, reason=CLOSING)
-    for work in work_open(Q(project=row)):
-        workload_stop(workload=work, actor=actor, reason=ExitReason.CANCELLED, message=CLOSING)
 
 
-def _finish(row: Project, actor: Actor) -> Project:
+def _paused(actor: Actor, schedule: Schedule) -> None:
+    schedule_pause(schedule=schedule, actor=actor, reason=CLOSING)
+
+
+def _lease_over(actor: Actor, lease: Lease) -> None:
+    """Given back and without a day of grace, each in a transaction of its own."""
+    given = lease_give_back(lease=lease, actor=actor)
+    if given.state == LeaseState.ENDING:
+        lease_end_now(lease=given, actor=actor, reason=CLOSING)
+
+
+def _stopped(actor: Actor, work: Workload) -> None:
+    workload_stop(workload=work, actor=actor, reason=ExitReason.CANCELLED, message=CLOSING)
+
+
+def _finish(row: Project, actor: Actor) -> None:
     if row.moving_to is not None:
-        return _arrive(row, row.moving_to, actor)
+        _arrive(row, row.moving_to, actor)
+        return None
     _set(row, closing_since=None, archived_at=now())
     for account in User.objects.filter(service_project=row, is_active=True):
         account.is_active = False

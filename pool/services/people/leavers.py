@@ -1,6 +1,7 @@
 """Somebody leaves: login and tokens end at once, work winds down, what stays gets an heir."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -16,6 +17,9 @@ from pool.lifecycle.requests import RequestState
 from pool.lifecycle.roles import Role
 from pool.lifecycle.schedules import ScheduleState
 from pool.lifecycle.workloads import HOLDING, WAITING, WorkloadState
+from pool.models.approvals.delegations import Delegation
+from pool.models.approvals.notices import NoticeHook
+from pool.models.leases import Lease
 from pool.models.requests import Request
 from pool.models.schedules import Schedule
 from pool.models.tenants import Project
@@ -24,12 +28,15 @@ from pool.models.workloads import Workload
 from pool.rules.people import WIND_DOWN, wind_down_problem
 from pool.selectors.memberships import standing
 from pool.selectors.people.living import UNDECIDED, leases_of, work_open
+from pool.services.approvals.delegations import delegation_end
 from pool.services.memberships import keep_an_admin, membership_remove
 from pool.services.people.belongings import belongings_hand_over
+from pool.services.people.told import tell_of_leaver
 from pool.services.refusals import refuse
 from pool.services.requests import request_close, request_locked
 from pool.services.series.schedules import schedule_pause
 from pool.services.workloads import workload_stop
+from pool.sweeps import each
 
 LEFT = "its owner has left"
 
@@ -44,7 +51,8 @@ def user_leave(
 ) -> User:
     """Let a person go for good; twice changes nothing.
 
-    At once: no login, no token, no role. Waiting work is cancelled; running work may go on for
+    In this transaction: no login, no token, no role, no deputy, no receiver. Right after it, one
+    thing at a time (`leaver_tidied`), waiting work is cancelled; running work may go on for
     `seconds`, then it is stopped gracefully. Files, resting notebooks, leases, schedules and
     pending requests go to the heir where the heir may work in their project; without one pending
     requests are withdrawn and schedules pause.
@@ -54,7 +62,7 @@ def user_leave(
             is over seven days; or nobody would be left to administer the platform.
     """
     refuse({"wind_down_seconds": wind_down_problem(seconds)})
-    row = User.objects.select_for_update().get(pk=user.pk)
+    row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if row.left_at is not None:
         return row
     _heir_may(row, heir)
@@ -66,78 +74,94 @@ def user_leave(
     row.save(update_fields=["is_active", "left_at", "heir", "winds_down_at"])
     told: dict[str, Any] = {"heir": heir.uid if heir else "", "wind_down_seconds": seconds}
     record(EventKind.USER_LEFT, row, actor=actor, username=row.username, **told)
-    _hand_over(row, heir, actor)
+    tell_of_leaver(user=row, heir=heir)
     for membership in row.memberships.order_by("pk"):
         membership_remove(membership=membership, actor=actor)
-    for work in work_open(Q(owner=row)).filter(state__in=sorted(WAITING | {WorkloadState.ACTIVE})):
-        _stop(work, actor)
-    if seconds == 0:
-        _stop_all(row, actor)
+    for lent in Delegation.objects.filter(Q(person=row) | Q(deputy=row), ended_at=None):
+        delegation_end(delegation=lent, actor=actor)
+    NoticeHook.objects.filter(user=row).delete()
+    transaction.on_commit(partial(leaver_tidied, key=row.pk, actor=actor), robust=True)
     return row
 
 
-def leavers_due() -> int:
-    """Stop what still runs of people whose time is up, and hand on what rests; how many are done.
+def leaver_tidied(*, key: int, actor: Actor) -> None:
+    """End and hand on what somebody who left still has; safe to repeat, what fails waits its turn.
 
-    Each in a transaction of its own. A person is done when nothing of theirs is open any more.
+    Each thing in a transaction of its own: together they would take rows of quotas, work and nodes
+    in an order that a round or a node's report takes the other way round.
+    """
+    row = User.objects.select_related("heir").get(pk=key)
+    if row.winds_down_at is None:
+        return
+    requests = Request.objects.filter(requester=row, state__in=UNDECIDED).order_by("pk")
+    each(requests, partial(_request_tidied, row.heir, actor), of="leaver.request")
+    schedules = Schedule.objects.filter(owner=row).exclude(state=ScheduleState.ENDED)
+    each(schedules.order_by("pk"), partial(_schedule_tidied, row.heir, actor), of="leaver.schedule")
+    open_work = work_open(Q(owner=row))
+    if row.winds_down_at <= now():
+        states = sorted(HOLDING | WAITING | {WorkloadState.ACTIVE})
+        ending = open_work.filter(state__in=states, stop_reason="")
+    else:
+        states = sorted(WAITING | {WorkloadState.ACTIVE})
+        ending = open_work.filter(state__in=states, attempts=None)
+    each(list(ending), partial(_stopped, actor), of="leaver.work")
+    if row.heir is not None:
+        each(leases_of(row), partial(_lease_given, row.heir, actor), of="leaver.lease")
+        belongings_hand_over(user=row, heir=row.heir, actor=actor)
+
+
+def leavers_due() -> int:
+    """Tidy after people who left; stop what still runs when their time is up; how many are done.
+
+    A person is done when nothing of theirs is open any more.
     """
     rows = User.objects.filter(left_at__isnull=False, winds_down_at__isnull=False)
-    return sum(_wound_down(key) for key in rows.order_by("pk").values_list("pk", flat=True))
+    return each(rows.order_by("pk").values_list("pk", flat=True), _wound_down, of="leaver")
 
 
-@transaction.atomic
 def _wound_down(key: int) -> bool:
-    row = User.objects.select_for_update(of=("self",)).select_related("heir").get(pk=key)
-    if row.winds_down_at is None:
-        return False
-    if row.winds_down_at <= now():
-        _stop_all(row, SYSTEM)
-    if work_open(Q(owner=row)).exists():
-        return False
-    if row.heir is not None:
-        belongings_hand_over(user=row, heir=row.heir, actor=SYSTEM)
-    row.winds_down_at = None
-    row.save(update_fields=["winds_down_at"])
-    record(EventKind.USER_WOUND_DOWN, row, actor=SYSTEM, username=row.username)
-    return True
+    leaver_tidied(key=key, actor=SYSTEM)
+    with transaction.atomic():
+        row = User.objects.select_for_update(no_key=True).get(pk=key)
+        pending = Request.objects.filter(requester=row, state__in=UNDECIDED)
+        if row.winds_down_at is None or work_open(Q(owner=row)).exists() or pending.exists():
+            return False
+        row.winds_down_at = None
+        row.save(update_fields=["winds_down_at"])
+        record(EventKind.USER_WOUND_DOWN, row, actor=SYSTEM, username=row.username)
+        return True
 
 
-def _stop_all(row: User, actor: Actor) -> None:
-    states = sorted(HOLDING | WAITING | {WorkloadState.ACTIVE})
-    for work in work_open(Q(owner=row)).filter(state__in=states, stop_reason=""):
-        _stop(work, actor)
-
-
-def _stop(work: Workload, actor: Actor) -> None:
+def _stopped(actor: Actor, work: Workload) -> None:
     workload_stop(workload=work, actor=actor, reason=ExitReason.CANCELLED, message=LEFT)
 
 
-def _hand_over(row: User, heir: User | None, actor: Actor) -> None:
-    """Pending requests and schedules first: both may bring about work meanwhile."""
-    for request in Request.objects.filter(requester=row, state__in=UNDECIDED).order_by("pk"):
-        fresh = request_locked(request=request)
-        if _takes(heir, fresh.project):
-            _give(fresh, "requester", heir, actor)
-        else:
-            request_close(request=fresh, then=RequestState.WITHDRAWN, actor=actor, reason=LEFT)
-    for schedule in Schedule.objects.filter(owner=row).exclude(state=ScheduleState.ENDED):
-        if _takes(heir, schedule.project):
-            _give(schedule, "owner", heir, actor)
-        elif schedule.state == ScheduleState.ACTIVE:
-            schedule_pause(schedule=schedule, actor=actor, reason=LEFT)
-    if heir is not None:
-        _hand_on(row, heir, actor)
+@transaction.atomic
+def _request_tidied(heir: User | None, actor: Actor, request: Request) -> None:
+    fresh = request_locked(request=request)
+    if fresh.state not in UNDECIDED:
+        return
+    if heir is not None and _takes(heir, fresh.project):
+        _give(fresh, "requester", heir, actor)
+    else:
+        request_close(request=fresh, then=RequestState.WITHDRAWN, actor=actor, reason=LEFT)
 
 
-def _hand_on(row: User, heir: User, actor: Actor) -> None:
-    for lease in leases_of(row):
-        if lease.request.decided_by_id != heir.pk and _takes(heir, lease.project):
-            _give(lease.request, "requester", heir, actor)
-    belongings_hand_over(user=row, heir=heir, actor=actor)
+@transaction.atomic
+def _schedule_tidied(heir: User | None, actor: Actor, schedule: Schedule) -> None:
+    if heir is not None and _takes(heir, schedule.project):
+        _give(schedule, "owner", heir, actor)
+    elif schedule.state == ScheduleState.ACTIVE:
+        schedule_pause(schedule=schedule, actor=actor, reason=LEFT)
 
 
-def _give(row: Request | Schedule, column: str, heir: User | None, actor: Actor) -> None:
-    assert heir is not None
+@transaction.atomic
+def _lease_given(heir: User, actor: Actor, lease: Lease) -> None:
+    if lease.request.decided_by_id != heir.pk and _takes(heir, lease.project):
+        _give(lease.request, "requester", heir, actor)
+
+
+def _give(row: Request | Schedule, column: str, heir: User, actor: Actor) -> None:
     before = getattr(row, column).uid
     setattr(row, column, heir)
     row.save(update_fields=[column])
@@ -145,8 +169,8 @@ def _give(row: Request | Schedule, column: str, heir: User | None, actor: Actor)
     record(EventKind.OWNER_CHANGED, row, actor=actor, project=row.project, **told)
 
 
-def _takes(heir: User | None, project: Project) -> bool:
-    return heir is not None and standing(user=heir).works_in(project)
+def _takes(heir: User, project: Project) -> bool:
+    return heir.is_active and standing(user=heir).works_in(project)
 
 
 def _heir_may(row: User, heir: User | None) -> None:

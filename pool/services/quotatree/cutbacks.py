@@ -27,6 +27,7 @@ from pool.services.leases import lease_give_back
 from pool.services.levels import Taken
 from pool.services.moves import locked, move
 from pool.services.notices.send import notice_send
+from pool.sweeps import each
 from pool.wake import round_wanted
 
 _USED = """
@@ -44,16 +45,15 @@ def cutbacks_due(*, actor: Actor) -> int:
     """Tell new ones, carry out or withdraw old ones; how many were touched. Safe to repeat."""
     newest = PolicyVersion.objects.filter(partition=None).order_by("-number").first()
     numbers = numbers_in_force(newest.values if newest else {})
-    touched = sum(
-        _settled(key, numbers, actor)
-        for key in Cutback.objects.filter(state=CutbackState.NOTICED).values_list("pk", flat=True)
-    )
+    open_ones = Cutback.objects.filter(state=CutbackState.NOTICED).values_list("pk", flat=True)
+    touched = each(open_ones, lambda key: _settled(key, numbers, actor), of="cutback")
     if not numbers["cut_back"]:
         return touched
     old_enough = now() - timedelta(seconds=numbers["cut_back_over_s"])
     rows = Lease.objects.filter(state=LeaseState.ACTIVE, valid__startswith__lte=old_enough)
     fresh = rows.exclude(cutbacks__state=CutbackState.NOTICED).values_list("pk", flat=True)
-    return touched + sum(_noticed(key, numbers, actor) for key in fresh.order_by("pk"))
+    act = each(fresh.order_by("pk"), lambda key: _noticed(key, numbers, actor), of="cutback.notice")
+    return touched + act
 
 
 @transaction.atomic

@@ -1,10 +1,12 @@
 """Rows whose count is not what was really taken: seen, seen again, repaired, and told of."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import connection, transaction
+from django.db.models import F
 
 from pool.clock import now
 from pool.events import Actor, record
@@ -13,10 +15,14 @@ from pool.models.quotas import Quota
 from pool.models.quotatree.drifts import QuotaDrift
 from pool.rules.quotas import ceiling_of
 from pool.services.moves import locked
+from pool.sweeps import each
 from pool.wake import round_wanted
 
 PERIOD = timedelta(seconds=60)
 """Two looks that agree, so far apart, make a drift worth repairing."""
+
+TOGETHER = 200
+"""So many rows are set right in one transaction, for one count of all that is taken."""
 
 _COUNTED = """
 SELECT (one->>'quota')::bigint, sum((one->>'amount')::bigint)::bigint FROM (
@@ -46,27 +52,50 @@ def drifts_swept(*, actor: Actor) -> Swept:
     open_rows = {row.quota_id: row for row in QuotaDrift.objects.filter(**_OPEN)}
     passed = [row.pk for key, row in open_rows.items() if key not in wrong]
     QuotaDrift.objects.filter(pk__in=passed).update(passed_at=now())
-    repaired = 0
-    for key, (held, counted) in sorted(wrong.items()):
+    due: list[QuotaDrift] = []
+
+    def look(key: int) -> bool:
+        held, counted = wrong[key]
         row = open_rows.get(key)
         if row is None:
             _seen(key, held, counted, actor)
         elif (row.held, row.counted) != (held, counted):
             QuotaDrift.objects.filter(pk=row.pk).update(held=held, counted=counted, seen_at=now())
         elif now() - row.seen_at >= PERIOD:
-            repaired += drift_repair(drift=row, actor=actor)
+            due.append(row)
+        return False
+
+    each(sorted(wrong), look, of="quota.drift")
+    parts = [due[at : at + TOGETHER] for at in range(0, len(due), TOGETHER)]
+    repaired = each(parts, lambda some: drifts_repair(drifts=some, actor=actor), of="quota.repair")
     return Swept(len(wrong), repaired, len(passed))
 
 
-@transaction.atomic
 def drift_repair(*, drift: QuotaDrift, actor: Actor) -> bool:
     """Set the row to what was taken of it, if it still stands as it was found; whether it did."""
-    found = locked(Quota.objects.filter(pk=drift.quota_id))
-    open_now = locked(QuotaDrift.objects.filter(pk=drift.pk, **_OPEN))
-    if not found or not open_now:
-        return False
-    row = found[0]
-    counted = _counted().get(row.pk, 0)
+    return bool(drifts_repair(drifts=[drift], actor=actor))
+
+
+@transaction.atomic
+def drifts_repair(*, drifts: Sequence[QuotaDrift], actor: Actor) -> int:
+    """Set many rows right, counted anew once for all under their locks; how many were.
+
+    A row that does not stand as it was found is left for the next look.
+    """
+    order = (F("organization_id").asc(nulls_last=True), F("user_id").asc(nulls_first=True), "pk")
+    wanted = Quota.objects.filter(pk__in=[one.quota_id for one in drifts])
+    rows = {row.pk: row for row in wanted.order_by(*order).select_for_update(of=("self",))}
+    open_now = locked(QuotaDrift.objects.filter(pk__in=[one.pk for one in drifts], **_OPEN))
+    known = {one.pk: one for one in drifts}
+    counted = _counted() if rows else Counter[int]()
+    return sum(
+        _set_right(rows[one.quota_id], known[one.pk], counted[one.quota_id], actor)
+        for one in open_now
+        if one.quota_id in rows
+    )
+
+
+def _set_right(row: Quota, drift: QuotaDrift, counted: int, actor: Actor) -> bool:
     if (row.held, counted) != (drift.held, drift.counted):
         return False
     row.held = counted

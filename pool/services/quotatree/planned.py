@@ -18,6 +18,7 @@ from pool.rules.quotas import ceiling_of, over_by
 from pool.services.moves import locked, move
 from pool.services.quotas import QuotaLine, quota_line_check, quotas_set
 from pool.services.refusals import refuse
+from pool.sweeps import each
 from pool.wake import round_wanted
 
 FARTHEST = timedelta(days=3 * 366)
@@ -114,7 +115,7 @@ def quota_plans_due(*, actor: Actor) -> int:
     starts = PlannedQuota.objects.filter(state=PlannedQuotaState.AHEAD, starts_at__lte=at)
     ends = PlannedQuota.objects.filter(state=PlannedQuotaState.IN_FORCE, ends_at__lte=at)
     due = [*starts.order_by("starts_at", "pk"), *ends.order_by("ends_at", "pk")]
-    return sum(_carried_out(one.pk, actor) for one in due)
+    return each(due, lambda one: _carried_out(one.pk, actor), of="quota.plan")
 
 
 @transaction.atomic

@@ -10,8 +10,9 @@ from pool.cycle.snapshot import take
 from pool.events import SYSTEM
 from pool.lifecycle.roles import QuotaUnit
 from pool.models import Event, Hold, Placement, Quota, QuotaDrift, QuotaPeriod
+from pool.services.quotatree import drift, periods
 from pool.services.quotatree.drift import drift_repair, drifts_swept
-from pool.services.quotatree.periods import month_began, periods_counted
+from pool.services.quotatree.periods import Span, month_began, month_taken, periods_counted
 from tests import rows
 from tests.pool.place import settled
 
@@ -59,10 +60,10 @@ def test_a_drift_that_is_gone_is_closed_and_repairs_nothing(place):
     right = place.held
     Quota.objects.filter(pk=place.quota.pk).update(held=5)
     drifts_swept(actor=SYSTEM)
-    drift = QuotaDrift.objects.get()
+    told = QuotaDrift.objects.get()
     Quota.objects.filter(pk=place.quota.pk).update(held=right)
     assert drifts_swept(actor=SYSTEM).passed == 1
-    assert drift_repair(drift=drift, actor=SYSTEM) is False
+    assert drift_repair(drift=told, actor=SYSTEM) is False
     assert place.held == right
 
 
@@ -111,3 +112,42 @@ def test_a_month_begins_where_the_organizations_clocks_say():
     at = datetime(2026, 3, 1, 3, tzinfo=UTC)
     assert month_began(at, "America/New_York").isoformat() == "2026-02-01T00:00:00-05:00"
     assert month_began(at, "Asia/Shanghai").isoformat() == "2026-03-01T00:00:00+08:00"
+
+
+def test_all_rows_that_are_off_are_set_right_for_one_count_of_what_is_taken(place, monkeypatch):
+    place.submit()
+    for _ in range(6):
+        rows.quota(limit=9, project=rows.project(), partition=place.quota.partition, held=3)
+    drifts_swept(actor=SYSTEM)
+    long_seen()
+    counts = []
+    real = drift._counted
+    monkeypatch.setattr(drift, "_counted", lambda: counts.append(1) or real())
+    assert drifts_swept(actor=SYSTEM).repaired == 6
+    assert len(counts) == 2, "one to look, one under the locks"
+
+
+def test_a_start_is_judged_by_the_last_count_and_what_opened_since(place, monkeypatch):
+    row = hours(place, 10_000_000)
+    place.submit(expected_seconds=7200)
+    periods_counted()
+    place.submit(expected_seconds=3600)
+    looked = []
+    real = periods._summed
+    monkeypatch.setattr(periods, "_summed", lambda r, span: looked.append(span) or real(r, span))
+    taken = month_taken(row)
+    (span,) = looked
+    assert span.after == Hold.objects.order_by("pk").values_list("pk", flat=True)[1]
+    assert taken == pytest.approx(sum(real(row, Span(span.since, span.at))), abs=5)
+
+
+def test_a_count_of_last_month_or_of_long_ago_is_not_trusted(place):
+    row = hours(place, 10_000_000)
+    place.submit(expected_seconds=7200)
+    periods_counted()
+    right = month_taken(row)
+    old = now() - timedelta(hours=1)
+    QuotaPeriod.objects.update(used=10**9, counted_at=old)
+    assert month_taken(row) == pytest.approx(right, abs=5)
+    QuotaPeriod.objects.update(counted_at=now(), since=now() - timedelta(days=40))
+    assert month_taken(row) == pytest.approx(right, abs=5)
