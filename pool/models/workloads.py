@@ -216,6 +216,21 @@ class Workload(models.Model):
                 name="workload_pieces",
                 condition=Q(parent__isnull=False),
             ),
+            models.Index(
+                fields=["parent", "waits_for"],
+                name="workload_pieces_told",
+                condition=Q(parent__isnull=False, state="queued"),
+            ),
+            models.Index(
+                fields=["parent"],
+                name="workload_pieces_later",
+                condition=Q(parent__isnull=False, state="queued", not_before__isnull=False),
+            ),
+            models.Index(
+                fields=["id"],
+                name="workload_queue_tops",
+                condition=Q(parent__isnull=True, state="queued"),
+            ),
             models.Index(fields=["project", "-id"], name="workload_by_project"),
             models.Index(
                 fields=["project", "-id"], name="workload_tops", condition=Q(parent__isnull=True)
