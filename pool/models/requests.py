@@ -86,7 +86,20 @@ class Request(models.Model):
                 | Q(decided_by__isnull=False) & ~Q(decided_by=models.F("requester")),
             ),
         ]
-        indexes = [models.Index(fields=["state", "-id"], name="request_by_state")]
+        indexes = [
+            models.Index(fields=["state", "-id"], name="request_by_state"),
+            models.Index(fields=["requester", "submitted_at"], name="request_by_requester"),
+            models.Index(
+                fields=["submitted_at", "id"],
+                name="request_waiting",
+                condition=models.Q(state="submitted"),
+            ),
+            models.Index(
+                fields=["project", "submitted_at", "id"],
+                name="request_waiting_there",
+                condition=models.Q(state="submitted"),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.title or self.uid
