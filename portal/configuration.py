@@ -3,9 +3,14 @@
 from billing.services.imports import PRICES
 from pool.services.imports.places import PLACES
 from pool.services.imports.sections import Section
-from pool.services.imports.tenants import TENANTS
+from pool.services.imports.tenants import tenants
+from portal.access.currencies import currency_fixed
 
-SECTIONS: tuple[Section, ...] = (*TENANTS, *PLACES, PRICES)
+SECTIONS: tuple[Section, ...] = (
+    *tenants(currency_fixed=currency_fixed),
+    *PLACES,
+    PRICES,
+)
 SECTION_NAMES = [one.name for one in SECTIONS]
 
 

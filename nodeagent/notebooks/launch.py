@@ -49,8 +49,12 @@ def command(work: WantedWork, environment: Path, files: Path, home: Path) -> Wan
 def kept_files(homes: Path, work: WantedWork) -> Path:
     """The folder that one person keeps in one project, made now for the account that runs it.
 
+    Only the agent makes folders here, by the portal's names: one that belongs to another account
+    came with the notebook from somebody who left, or its person has another account now. What in
+    it was that account's becomes this one's.
+
     Raises:
-        Unavailable: it cannot be made, or belongs to somebody else.
+        Unavailable: it cannot be made or given over.
     """
     if not SAFE_NAME.fullmatch(work.home):
         raise Unavailable("notebooks unavailable: the portal names no folder for the files")
@@ -63,9 +67,22 @@ def kept_files(homes: Path, work: WantedWork) -> Path:
             folder.mkdir(mode=0o700)
             if account.uid is not None and account.gid is not None:
                 os.chown(folder, account.uid, account.gid)
+        before = folder.stat(follow_symlinks=False).st_uid
+        if account.uid is not None and account.gid is not None and before != account.uid:
+            _give_over(folder, before, account.uid, account.gid)
         owner = folder.stat(follow_symlinks=False).st_uid
     except (OSError, NoAccount) as failure:
         raise Unavailable(f"notebooks unavailable: {failure}") from failure
     if owner != (os.geteuid() if account.uid is None else account.uid):
         raise Unavailable(f"notebooks unavailable: the kept files belong to account {owner}")
     return folder
+
+
+def _give_over(folder: Path, before: int, uid: int, gid: int) -> None:
+    """Make what belongs to one account another's: by handles, links themselves and not what they
+    lead to, the folder last, so that a crash in between begins anew."""
+    for _path, folders, files, handle in os.fwalk(folder, follow_symlinks=False):
+        for name in (*folders, *files):
+            if os.stat(name, dir_fd=handle, follow_symlinks=False).st_uid == before:
+                os.chown(name, uid, gid, dir_fd=handle, follow_symlinks=False)
+    os.chown(folder, uid, gid, follow_symlinks=False)

@@ -11,6 +11,7 @@ from pool.models.tenants import Membership, Organization, Project
 from pool.models.users import User
 from pool.rules.tenants import ACCOUNT_ROLES, role_problem
 from pool.services.people.inviters import invitations_end
+from pool.services.people.told import tell_of_role
 from pool.services.refusals import refuse
 
 
@@ -47,6 +48,8 @@ def membership_add(
     )
     if made:
         _tell(row, actor, "added")
+        if actor.id != user.uid:
+            tell_of_role(membership=row)
     return row
 
 
@@ -62,6 +65,7 @@ def membership_remove(*, membership: Membership, actor: Actor) -> None:
     if row.role == Role.PLATFORM_ADMIN:
         keep_an_admin(leaving=row.user)
     _tell(row, actor, "removed")
+    tell_of_role(membership=row, gone=True)
     row.delete()
     invitations_end(user=row.user, actor=actor)
 
@@ -96,6 +100,7 @@ def membership_change(*, membership: Membership, role: str, actor: Actor) -> Mem
     row.role, row.source = role, ""
     row.save(update_fields=["role", "source"])
     _tell(row, actor, "changed", before=old)
+    tell_of_role(membership=row)
     invitations_end(user=row.user, actor=actor)
     return row
 

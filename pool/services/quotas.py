@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from django.utils.translation import gettext
 
@@ -24,6 +24,7 @@ from pool.services.quotatree.counting import OF_CARDS, held_already
 from pool.wake import round_wanted
 
 MOST = 2**53
+PATIENCE_MS = 5000
 ANY = -1
 """Whatever stands there now; the usual expectation."""
 
@@ -108,7 +109,7 @@ def quotas_set(
 
     Raises:
         Invalid: an unknown unit or kind, a limit out of range, a card model for a host unit.
-        Stale: a row is no longer what the person read.
+        Stale: a row is no longer what the person read, or a round has not ended in time.
     """
     for line in lines:
         quota_line_check(line)
@@ -242,5 +243,21 @@ def _takers_wait(lines: Iterable[QuotaLine]) -> None:
     for key in sorted(keys):
         entitlements_one_at_a_time(organization_id=key)
     if any(line.kind != QuotaKind.ENTITLEMENT for line in new):
-        with connection.cursor() as cursor:
+        _between_rounds()
+
+
+def _between_rounds() -> None:
+    """Keep rounds out until the transaction ends; a click waits for one that is being made.
+
+    Raises:
+        Stale: it has not ended in time.
+    """
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT current_setting('lock_timeout')")
+            before = cursor.fetchone()[0]
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{PATIENCE_MS}ms"])
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [ROUND])
+            cursor.execute("SELECT set_config('lock_timeout', %s, true)", [before])
+    except OperationalError as late:
+        raise Stale from late

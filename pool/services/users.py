@@ -9,6 +9,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from pool.errors import Invalid
@@ -41,7 +42,12 @@ def user_edit(*, user: User, actor: Actor, allowed: tuple[str, ...] = CHOSEN, **
     }
     if wrong:
         raise Invalid(**wrong)
-    locked = User.objects.select_for_update().get(pk=user.pk)
+    locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if locked.service_account and words.get("email"):
+        raise Invalid(email=_("A service account has no address: nobody logs in as it."))
+    account = words.get("unix_account", "")
+    if account and User.objects.filter(username__iexact=account).exclude(pk=locked.pk).exists():
+        raise Invalid(unix_account=_("Somebody else has this user name."))
     changed = {name: text for name, text in words.items() if getattr(locked, name) != text}
     if changed:
         for name, text in changed.items():
@@ -62,24 +68,33 @@ def user_create(
     email: str = "",
     service_account: bool = False,
     example: bool = False,
+    source: str = "",
 ) -> User:
     """A new person or service account; without a password nobody can log in as it.
 
+    `source` says who chose the name: a directory, single sign-on, a file; empty for people here.
+
     Raises:
-        Invalid: a field is wrong, the password is too weak, or the name is taken, in any case.
+        Invalid: a field is wrong, the password is too weak, or the name is taken, in any case, also
+            as somebody's Unix account: folders are named by either.
     """
     taken = Problem(_("%(name)s is taken."), {"name": username})
     wrong = username_problem(username)
-    if wrong is None and User.objects.filter(username__iexact=username).exists():
+    same = Q(username__iexact=username) | Q(unix_account__iexact=username)
+    if wrong is None and User.objects.filter(same).exists():
         wrong = taken
     shown = title_problem(display_name) if display_name else None
-    refuse({"username": wrong, "display_name": shown, "email": _email_problem(email)})
+    address = _email_problem(email)
+    if service_account and email:
+        address = Problem(_("A service account has no address: nobody logs in as it."))
+    refuse({"username": wrong, "display_name": shown, "email": address})
     user = User(
         username=username,
         display_name=display_name.strip(),
         email=email,
         service_account=service_account,
         example=example,
+        source=source,
     )
     _with_password(user, password)
     user.save()
@@ -94,7 +109,7 @@ def user_disable(*, user: User, actor: Actor) -> User:
     Raises:
         Invalid: nobody would be left to administer the platform.
     """
-    locked = User.objects.select_for_update().get(pk=user.pk)
+    locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not locked.is_active:
         return locked
     if locked.memberships.filter(role=Role.PLATFORM_ADMIN).exists():
@@ -110,8 +125,15 @@ def user_enable(*, user: User, actor: Actor) -> User:
     """Take a person back; twice changes nothing.
 
     Who was only disabled has the roles and tokens they had; who left comes back with neither.
+
+    Raises:
+        Invalid: it is the service account of a project that is archived.
     """
-    locked = User.objects.select_for_update().get(pk=user.pk)
+    rows = User.objects.select_for_update(no_key=True, of=("self",))
+    locked = rows.select_related("service_project").get(pk=user.pk)
+    home = locked.service_project
+    if home is not None and home.archived_at is not None:
+        raise Invalid(project=_("Its project is archived."))
     if not locked.is_active:
         locked.is_active = True
         locked.left_at = locked.winds_down_at = locked.heir = None

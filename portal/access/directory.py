@@ -14,6 +14,7 @@ from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 from django.http import HttpRequest
 
+from pool.errors import PoolError
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models import Installation
@@ -23,6 +24,9 @@ from pool.services.users import user_create
 
 log = structlog.get_logger(__name__)
 SOURCE = "ldap"
+OURS = (SOURCE, "file")
+"""Whoever loads a file is a platform admin: its names are meant."""
+
 ACTOR = Actor("system", SOURCE, SOURCE)
 SECONDS = 10
 PAGE = 500
@@ -144,22 +148,36 @@ def _row_of(person: Person) -> User | None:
 
 
 def _row(person: Person) -> User | None:
-    """The account of a person; made when nobody has the name, without a password of its own."""
+    """The account of a person; made when nobody has the name, without a password of its own.
+
+    An odd display name or address is left out; of an odd user name no account is made. Either is
+    told, and nobody else's matter.
+    """
     if User.objects.filter(username__iexact=person.name).exists():
         return _known(person)
-    return user_create(
-        username=person.name, display_name=person.display_name, email=person.email, actor=ACTOR
-    )
+    for shown, address in ((person.display_name, person.email), ("", "")):
+        try:
+            return user_create(
+                username=person.name,
+                display_name=shown,
+                email=address,
+                source=SOURCE,
+                actor=ACTOR,
+            )
+        except PoolError as odd:
+            log.warning("directory.odd_entry", dn=person.dn, reason=str(odd))
+    return None
 
 
 def _known(person: Person) -> User | None:
     """The account that the directory speaks of, if there is one.
 
-    Never a service account, nor one with a password of the pool: its name was chosen by whoever
-    made it, and proves nothing.
+    Only one that it made, or that a file of the configuration made for it, and that nobody has
+    given a password since: any other name was chosen by whoever made the account, or by the
+    person at another provider, and proves nothing.
     """
     known = User.objects.filter(username__iexact=person.name).first()
-    if known is not None and (known.service_account or known.has_usable_password()):
+    if known is not None and (known.source not in OURS or known.has_usable_password()):
         log.warning("directory.passed_over", username=known.username)
         return None
     return known

@@ -12,6 +12,9 @@ from django.utils.translation import gettext as _
 
 from pool.events import Actor
 from pool.models import Invitation, User
+from pool.rules.notices import NoticeKind
+from pool.rules.problems import marked
+from pool.services.notices.send import notice_send
 from pool.services.people.invitations import invitation_send
 
 log = structlog.get_logger(__name__)
@@ -29,7 +32,7 @@ def invite(*, user: User, actor: Actor, **words: Any) -> tuple[Invitation, str]:
     row, secret = invitation_send(user=user, actor=actor, **words)
     link = urljoin(settings.PUBLIC_URL or "/", reverse("invitation", args=[secret]))
     mail = _mail(row, link, str(user))
-    transaction.on_commit(lambda: _send(mail, row.uid), robust=True)
+    transaction.on_commit(lambda: _send(mail, row), robust=True)
     return row, link
 
 
@@ -48,8 +51,23 @@ def _mail(row: Invitation, link: str, host: str) -> EmailMessage:
     return EmailMessage(" ".join(subject.split()), body, settings.DEFAULT_FROM_EMAIL, [row.email])
 
 
-def _send(mail: EmailMessage, uid: str) -> None:
+def _send(mail: EmailMessage, row: Invitation) -> None:
+    """The link's secret is kept nowhere, so a lost mail cannot go again: its sender is told."""
     try:
         mail.send()
     except OSError as away:
-        log.warning("invitation.mail_lost", invitation=uid, reason=repr(away))
+        log.warning("invitation.mail_lost", invitation=row.uid, reason=repr(away))
+        place = row.project or row.organization
+        assert place is not None
+        notice_send(
+            kind=NoticeKind.PEOPLE,
+            to=[row.invited_by],
+            about=place,
+            text=marked(
+                "The mail with your invitation of %(email)s to %(place)s could not be sent. Give"
+                " the link by hand, or invite again."
+            ),
+            key=f"invitation-lost:{row.uid}",
+            email=row.email,
+            place=str(place),
+        )

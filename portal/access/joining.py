@@ -23,7 +23,7 @@ def account_joined(*, user: User, address: str, session_key: str, actor: Actor) 
     so password, second factors, other links, tokens and sessions end, unless the pool itself has
     verified the address. The session of `session_key` stays: it is the one that is logging in.
     """
-    row = User.objects.select_for_update().get(pk=user.pk)
+    row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     changed = ["single sign-on"]
     if not _verified_here(row, address):
         row.set_unusable_password()

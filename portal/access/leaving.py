@@ -11,7 +11,7 @@ from pool.selectors.memberships import Standing
 from pool.selectors.users import user_list
 from pool.services.people.leavers import user_leave
 from portal.access.tokens import token_revoke
-from portal.models import ApiToken
+from portal.models import ApiToken, GatewayPass
 
 
 @transaction.atomic
@@ -30,6 +30,7 @@ def person_leave(
     row = user_leave(user=user, heir=heir, seconds=seconds, actor=actor)
     for token in ApiToken.objects.filter(user=row, revoked_at=None).order_by("pk"):
         token_revoke(token=token, actor=actor)
+    GatewayPass.objects.filter(user=row).delete()
     return row
 
 

@@ -4,7 +4,6 @@ import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import Q
 
 from nodeagent.protocol.vocabulary import WorkloadKind
@@ -16,6 +15,8 @@ from pool.models import Attempt, User, Workload
 from pool.selectors.memberships import standing
 from portal.access.guards import may
 from portal.access.roles import Verb
+from portal.access.second_factor import lacking
+from portal.access.sessions import session_lives
 from portal.access.tokens import token_hash
 from portal.models import ApiToken, GatewayPass
 
@@ -105,4 +106,4 @@ def passes_forget() -> int:
 def _login_lives(found: GatewayPass) -> bool:
     if found.token is not None:
         return found.token.expires_at is None or found.token.expires_at > clock.now()
-    return SessionStore().exists(found.session_key)
+    return session_lives(found.session_key) and not lacking(found.user)

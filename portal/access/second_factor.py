@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from pool.models.users import User
+from pool.selectors.approvals.powers import delegations_now
 from pool.selectors.memberships import Standing, standing
 
 OPEN = ("/accounts/", "/static/", "/language/", "/healthz", "/gate/")
@@ -66,8 +67,12 @@ class SecondFactorWanted:
 
 
 def lacking(user: User) -> bool:
-    """Whether some role of the person wants a second factor that they do not have."""
-    return wanted(standing(user=user)) and not is_mfa_enabled(user)
+    """Whether some role of the person, own or lent, wants a second factor that they do not have."""
+    if not settings.MFA_REQUIRED_ROLES or is_mfa_enabled(user):
+        return False
+    lent = delegations_now(deputy=user.pk).select_related("person")
+    held = [standing(user=user), *(standing(user=one.person) for one in lent)]
+    return any(wanted(one) for one in held)
 
 
 def wanted(held: Standing) -> bool:

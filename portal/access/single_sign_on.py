@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import structlog
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialLogin
@@ -9,17 +10,20 @@ from allauth.socialaccount.signals import social_account_added, social_account_u
 from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest
 from django.shortcuts import redirect
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from pool.errors import Invalid
 from pool.events import SYSTEM, Actor
 from pool.models.users import User
 from pool.services.people.groups import person_groups_read
 from pool.services.users import user_create
 from portal.access.joining import account_joined
 
+log = structlog.get_logger(__name__)
 SOURCE = "oidc"
 
 
@@ -50,11 +54,10 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
         """A new person, made as everybody is: with an event and no password."""
         told = sociallogin.account.extra_data
-        row = user_create(
+        row = _made(
             username=free_name(said(told, "preferred_username") or said(told, "sub")),
             display_name=said(told, "name")[:120],
             email=said(told, "email") if verified(told) else "",
-            actor=Actor("system", SOURCE, SOURCE),
         )
         sociallogin.user = row
         sociallogin.save(request)
@@ -80,6 +83,22 @@ class SingleSignOnAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         living = User.objects.filter(is_active=True, service_account=False)
         found = list(living.filter(email__iexact=address)[:2])
         return found[0] if len(found) == 1 else None
+
+
+def _made(*, username: str, display_name: str, email: str) -> User:
+    """The account; an odd display name or address is left out rather than the person."""
+    actor = Actor("system", SOURCE, SOURCE)
+    try:
+        return user_create(
+            username=username,
+            display_name=display_name,
+            email=email,
+            source=SOURCE,
+            actor=actor,
+        )
+    except Invalid as odd:
+        log.warning("sso.odd_words", username=username, reason=str(odd))
+        return user_create(username=username, actor=actor, source=SOURCE)
 
 
 def claims(told: dict[str, Any]) -> dict[str, Any]:
@@ -113,12 +132,18 @@ def groups_of(user: User, told: dict[str, Any]) -> None:
 
 
 def free_name(wanted: str) -> str:
-    """A user name like the wanted one that nobody has."""
-    plain = "".join(c for c in wanted if c.isalnum() or c in "@.+-_")[:140] or slugify(wanted)
-    name, number = plain or "person", 1
-    while User.objects.filter(username__iexact=name).exists():
+    """A user name like the wanted one that nobody has.
+
+    Where a directory logs people in too, it begins with a mark: people choose their names at a
+    provider, and none shall keep somebody of the directory from theirs.
+    """
+    mark = "sso-" if settings.LDAP_URL else ""
+    kept = "".join(c for c in wanted if c.isalnum() or c in "@.+-_")[:130]
+    plain, number = mark + (kept or slugify(wanted) or "person"), 1
+    name = plain
+    while User.objects.filter(Q(username__iexact=name) | Q(unix_account__iexact=name)).exists():
         number += 1
-        name = f"{plain or 'person'}-{number}"
+        name = f"{plain}-{number}"
     return name
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import Q
 from django.utils import translation
 
@@ -13,6 +12,8 @@ from pool.selectors.logs import LogPart, log_after, log_size, log_tail
 from pool.selectors.memberships import standing
 from pool.selectors.tenants import project_list
 from pool.selectors.workloads import workload_list
+from portal.access.second_factor import lacking
+from portal.access.sessions import session_lives
 from portal.live.relevance import LOG, log_of
 from portal.models import ApiToken
 from portal.pages.panels import panel_key, panel_render
@@ -41,7 +42,7 @@ class LogNews:
 def sight(user_id: int, session: str) -> Sight | None:
     """The person with the projects that live pages may show; None when the login is over."""
     user = User.objects.filter(pk=user_id, is_active=True).first()
-    if user is None or not SessionStore().exists(session):
+    if user is None or not session_lives(session) or lacking(user):
         return None
     seen = standing(user=user)
     if seen.platform:
@@ -54,7 +55,7 @@ def still_reads(user_id: int, token_id: int | None, session: str, uid: str) -> b
     user = User.objects.filter(pk=user_id, is_active=True).first()
     living = Q(expires_at=None) | Q(expires_at__gt=clock.now())
     token = ApiToken.objects.filter(living, pk=token_id or 0, revoked_at=None)
-    let_in = token.exists() if token_id is not None else SessionStore().exists(session)
+    let_in = token.exists() if token_id is not None else session_lives(session)
     return user is not None and let_in and key_of(user, LOG + uid) is not None
 
 

@@ -25,6 +25,7 @@ KINDS = {
     NoticeKind.IDLE: gettext_lazy("Idle cards"),
     NoticeKind.ALERT: gettext_lazy("Alerts"),
     NoticeKind.MONEY: gettext_lazy("Budgets and bills"),
+    NoticeKind.PEOPLE: gettext_lazy("Your roles, and people who come and go"),
 }
 """What people call the kinds, in the order of their page."""
 
@@ -36,6 +37,8 @@ PAGES = {
     "reservation": "reservation",
     "window": "window",
     "schedule": "schedule",
+    "project": "project",
+    "organization": "organization",
 }
 """Nouns with a page of their own; others lead to the inbox."""
 

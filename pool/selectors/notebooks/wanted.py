@@ -10,10 +10,11 @@ SALT = "pool.notebooks.token"
 
 
 def home_of(workload: Workload) -> str:
-    """The name of the folder that this person keeps in this project; empty for other work."""
+    """The folder that this person keeps in this project, or the one that came with the notebook
+    from somebody who left; empty for other work."""
     if workload.kind != WorkloadKind.NOTEBOOK:
         return ""
-    return f"{workload.project.uid}.{workload.owner.uid}"
+    return workload.home or f"{workload.project.uid}.{workload.owner.uid}"
 
 
 def token_of(attempt_uid: str) -> str:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from pool.errors import Invalid, PoolError
 from pool.events import Actor
+from pool.services.imports.patience import Busy, Patience
 from pool.services.imports.reading import Line, Unreadable, Wrong, read
 from pool.services.imports.sections import Section, Words, cell
 
@@ -56,7 +57,8 @@ def load(
     """Load a file, or (without `keep`) tell what it would do; both take the same way through it.
 
     Rows that the file does not name stay as they are; words that a row does not name too. A second
-    load of the same file changes nothing.
+    load of the same file changes nothing. What others hold is waited for shortly, and the whole
+    takes a minute at most: after that nothing is kept, and a line says so.
     """
     found = Loaded()
     try:
@@ -68,15 +70,31 @@ def load(
     _unknown(lines, by_name, found)
     try:
         with transaction.atomic():
-            for one in sections:
-                mine = [line for line in lines if line.section == one.name]
-                _section(one, mine, actor, found)
-            if found.wrong or not keep:
-                raise _Tried
+            _all(lines, sections, actor, found, keep)
     except _Tried:
+        return found
+    except (Busy, PoolError) as refused:
+        found.wrong.append(Wrong(0, "", "", str(refused)))
         return found
     found.kept = True
     return found
+
+
+def _all(
+    lines: Sequence[Line], sections: Sequence[Section], actor: Actor, found: Loaded, keep: bool
+) -> None:
+    """Section by section; what is written together comes last."""
+    with Patience() as patience:
+        late = []
+        for one in sections:
+            mine = [line for line in lines if line.section == one.name]
+            moved = _section(one, mine, actor, found, patience)
+            if one.together is not None and moved:
+                late.append((one.together, moved))
+        if found.wrong or not keep:
+            raise _Tried
+        for together, moved in late:
+            together(moved, actor)
 
 
 def _unknown(lines: Iterable[Line], by_name: Mapping[str, Section], found: Loaded) -> None:
@@ -89,13 +107,18 @@ def _unknown(lines: Iterable[Line], by_name: Mapping[str, Section], found: Loade
             found.wrong.append(Wrong(line.line, line.section[:63], "", said))
 
 
-def _section(section: Section, lines: Sequence[Line], actor: Actor, found: Loaded) -> None:
-    """All rows of a section, in the order of the file, each compared with what is there."""
-    if not lines:
-        return
-    there = {section.key(row): row for row in section.rows()}
+def _section(
+    section: Section, lines: Sequence[Line], actor: Actor, found: Loaded, patience: Patience
+) -> list[Words]:
+    """All rows of a section, in the order of the file, each compared with what is there.
+
+    The rows that differ, whole.
+    """
+    there = {section.key(row): row for row in section.rows()} if lines else {}
     seen: dict[tuple[str, ...], int] = {}
+    moved: list[Words] = []
     for line in lines:
+        patience.check()
         try:
             words = section.read(line.words)
             key = section.key(words)
@@ -104,8 +127,10 @@ def _section(section: Section, lines: Sequence[Line], actor: Actor, found: Loade
             seen[key] = line.line
             step = _step(line, section, words, there.get(key))
             if step.what != "same":
+                moved.append(there.get(key, {}) | words)
+                _few_enough(section, moved)
                 with transaction.atomic():
-                    section.load(there.get(key, {}) | words, actor)
+                    section.load(moved[-1], actor)
             found.steps.append(step)
         except Invalid as wrong:
             for name, texts in wrong.detail.items():
@@ -113,6 +138,13 @@ def _section(section: Section, lines: Sequence[Line], actor: Actor, found: Loade
                 found.wrong.append(Wrong(line.line, section.name, name, said))
         except PoolError as refused:
             found.wrong.append(Wrong(line.line, section.name, "", str(refused)))
+    return moved
+
+
+def _few_enough(section: Section, moved: Sequence[Words]) -> None:
+    if len(moved) > section.most:
+        text = _("At most %(n)s rows of this section can change at once: split the file.")
+        raise Invalid(**{section.keys[0]: text % {"n": section.most}})
 
 
 def _step(line: Line, section: Section, words: Words, there: Words | None) -> Step:

@@ -1,6 +1,6 @@
 """Sections of the pool: partitions, templates with their newest version, quotas."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from django.utils.translation import gettext as _
 
@@ -13,7 +13,7 @@ from pool.models.tenants import Organization, Project, TrustGroup
 from pool.services.imports.sections import Section, Words, names, tree, whole, yes_no
 from pool.services.imports.tenants import organization_named, project_named, user_named
 from pool.services.partitions import NUMBERS, SWITCHES, partition_change, partition_create
-from pool.services.quotas import ANY, QuotaLine, quotas_set
+from pool.services.quotas import ANY, QuotaLine, quota_line_check, quotas_set
 from pool.services.templates import OPTIONAL, SECONDS, template_create, template_version_add
 from pool.services.templates import SWITCHES as VERSION_SWITCHES
 
@@ -126,22 +126,32 @@ def _quotas() -> Iterable[Words]:
 
 
 def _quota(words: Words, actor: Actor) -> None:
+    """Judged only: rows of quotas are written together, in their one order of locks."""
+    quota_line_check(_quota_line(words))
+
+
+def _quotas_together(rows: Sequence[Words], actor: Actor) -> None:
+    quotas_set(lines=[_quota_line(words) for words in rows], actor=actor, reason=_WHY)
+
+
+def _quota_line(words: Words) -> QuotaLine:
     organization, project = words.get("organization"), words.get("project")
     if bool(organization) == bool(project):
         raise Invalid(project=_("Name a project or an organization."))
+    if words.get("limit") is None:
+        raise Invalid(limit=_("A whole number is needed: a file takes no row away."))
     tenant: Organization | Project
     tenant = project_named(project) if project else organization_named(organization)
-    line = QuotaLine(
+    return QuotaLine(
         tenant=tenant,
         user=user_named(words["user"]) if words.get("user") else None,
         partition=partition_named(words.get("partition")),
         card_model=words.get("card_model", ""),
         unit=words.get("unit", ""),
         kind=words.get("kind") or "limit",
-        limit=words.get("limit"),
+        limit=words["limit"],
         lend=words["lend"] if "lend" in words and words.get("kind") == "entitlement" else ANY,
     )
-    quotas_set(lines=[line], actor=actor, reason=_WHY)
 
 
 PLACES = (
@@ -182,6 +192,8 @@ PLACES = (
         rows=_quotas,
         load=_quota,
         plain={"limit": whole, "lend": whole},
+        together=_quotas_together,
+        most=2_000,
     ),
 )
 """In the order in which they can be loaded, after the tenants."""

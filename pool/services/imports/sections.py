@@ -1,7 +1,7 @@
 """What a section of the configuration is: its words, how its rows are written and loaded."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,10 @@ class Section:
     `keys` name a row, `words` are all its columns in their order, `plain` those of `words` that
     are not texts, with how a CSV cell becomes one. `rows` gives all rows as they are, `load` makes
     one row so; both in the same words, so that what was written loads without a change.
+
+    Where there is `together`, `load` only judges a row, and `together` writes all that differ, of
+    which there are at most `most`, at the very end: others wait for their locks no longer than
+    that, and for a trial not at all.
     """
 
     name: str
@@ -28,6 +32,8 @@ class Section:
     rows: Callable[[], Iterable[Words]]
     load: Callable[[Words, Actor], None]
     plain: Mapping[str, Callable[[str], Any]]
+    together: Callable[[Sequence[Words], Actor], None] | None = None
+    most: int = 20_000
 
     def key(self, words: Words) -> tuple[str, ...]:
         """Which row these words are about."""
@@ -53,10 +59,10 @@ class Section:
                 raise Invalid(**{name: _("One text is needed.")})
             return "" if value is None else str(value)
         if not isinstance(value, str):
-            return value
+            return _of_its_kind(name, value, parse)
         try:
             return parse(value)
-        except ValueError as wrong:
+        except (ValueError, RecursionError) as wrong:
             raise Invalid(**{name: _("This cannot be read.")}) from wrong
 
 
@@ -83,6 +89,24 @@ def names(text: str) -> list[str]:
 def tree(text: str) -> Any:
     """JSON in one cell."""
     return json.loads(text)
+
+
+def _of_its_kind(name: str, value: Any, parse: Callable[[str], Any]) -> Any:
+    """What YAML read is what the cell of a CSV would have become.
+
+    Raises:
+        Invalid: it is not: a list for a number, say.
+    """
+    kind = _KINDS.get(parse, object)
+    right = isinstance(value, kind) and (kind is not int or not isinstance(value, bool))
+    if kind is list and right:
+        right = all(isinstance(one, str) for one in value)
+    if value is not None and not right:
+        raise Invalid(**{name: _("This cannot be read.")})
+    return value
+
+
+_KINDS: Mapping[Callable[[str], Any], type] = {whole: int, yes_no: bool, names: list}
 
 
 def cell(value: Any) -> str:

@@ -1,6 +1,6 @@
 """Sections of tenants: organizations, people, projects with their cost centres, roles."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -57,14 +57,14 @@ def _organizations() -> Iterable[Words]:
         yield {"slug": row.slug, "name": row.name, "zone": row.zone, "currency": row.currency}
 
 
-def _organization(words: Words, actor: Actor) -> None:
+def _organization(words: Words, actor: Actor, fixed: Callable[[Organization], bool]) -> None:
     row = Organization.objects.filter(slug=words["slug"]).first() if words.get("slug") else None
     given = {k: words[k] for k in ("name", "zone", "currency") if words.get(k)}
     if row is None:
         given.setdefault("name", "")
         organization_create(slug=words.get("slug", ""), actor=actor, **given)
     else:
-        organization_change(organization=row, actor=actor, **given)
+        organization_change(organization=row, actor=actor, currency_fixed=fixed(row), **given)
 
 
 def _users() -> Iterable[Words]:
@@ -76,7 +76,7 @@ def _user(words: Words, actor: Actor) -> None:
     name = words.get("username", "")
     row = User.objects.filter(username=name).first()
     if row is None:
-        row = user_create(username=name, actor=actor)
+        row = user_create(username=name, actor=actor, source="file")
     given = {k: words[k] for k in KEPT if k in words}
     user_edit(user=row, actor=actor, allowed=KEPT, **given)
 
@@ -128,15 +128,27 @@ def _membership(words: Words, actor: Actor) -> None:
     )
 
 
-TENANTS = (
-    Section(
+def tenants(*, currency_fixed: Callable[[Organization], bool]) -> tuple[Section, ...]:
+    """Sections of tenants, in the order in which they can be loaded.
+
+    `currency_fixed` tells whether amounts of an organization exist: the pool has no word for money.
+    """
+
+    def load(words: Words, actor: Actor) -> None:
+        _organization(words, actor, currency_fixed)
+
+    organizations = Section(
         name="organizations",
         keys=("slug",),
         words=("slug", "name", "zone", "currency"),
         rows=_organizations,
-        load=_organization,
+        load=load,
         plain={},
-    ),
+    )
+    return (organizations, *_INSIDE)
+
+
+_INSIDE = (
     Section(
         name="users",
         keys=("username",),
@@ -162,4 +174,4 @@ TENANTS = (
         plain={},
     ),
 )
-"""In the order in which they can be loaded."""
+"""What belongs to organizations, in the order in which it can be loaded."""

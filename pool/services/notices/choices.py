@@ -1,10 +1,12 @@
 """What a person wants to hear, what they have read, and the receiver that is theirs."""
 
 from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.utils.translation import gettext
 
+from pool.announce import announce_bells
 from pool.clock import now
 from pool.errors import Invalid
 from pool.events import Actor, record
@@ -33,7 +35,10 @@ def notice_read(*, user: User, uids: Iterable[str] | None = None) -> int:
     rows = Notice.objects.filter(user=user, read_at=None)
     if uids is not None:
         rows = rows.filter(uid__in=list(uids))
-    return rows.update(read_at=now())
+    changed = rows.update(read_at=now())
+    if changed:
+        announce_bells([user.uid])
+    return changed
 
 
 @transaction.atomic
@@ -50,10 +55,25 @@ def notice_hook_set(*, user: User, url: str, secret: str, actor: Actor) -> Notic
         NoticeHook.objects.filter(user=user).delete()
         record(EventKind.USER_CHANGED, user, actor=actor, hook="")
         return None
-    if len(url) > 500 or not url.startswith(("http://", "https://")) or not url.isprintable():
+    host = _host(url)
+    if not host:
         raise Invalid(url=gettext("An address that begins with https:// is needed."))
     made, _ = NoticeHook.objects.update_or_create(
         user=user, defaults={"url": url, "secret": secret}
     )
-    record(EventKind.USER_CHANGED, user, actor=actor, hook=url)
+    record(EventKind.USER_CHANGED, user, actor=actor, hook=host)
     return made
+
+
+def _host(url: str) -> str:
+    """The host of an address that could be dialled; empty for any other text.
+
+    The log names no more than it: paths of receivers carry secrets.
+    """
+    if len(url) > 500 or not url.startswith(("http://", "https://")) or not url.isprintable():
+        return ""
+    try:
+        parts = urlsplit(url)
+        return (parts.hostname or "") if parts.port != 0 else ""
+    except ValueError:
+        return ""

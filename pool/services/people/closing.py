@@ -174,7 +174,7 @@ def _stopped(actor: Actor, work: Workload) -> None:
 def _finish(row: Project, actor: Actor) -> None:
     if row.moving_to is not None:
         _arrive(row, row.moving_to, actor)
-        return None
+        return
     _set(row, closing_since=None, archived_at=now())
     for account in User.objects.filter(service_project=row, is_active=True):
         account.is_active = False
@@ -183,7 +183,6 @@ def _finish(row: Project, actor: Actor) -> None:
     open_ones = Invitation.objects.filter(project=row, accepted_at=None, revoked_at=None)
     open_ones.update(revoked_at=now())
     record(EventKind.PROJECT_ARCHIVED, row, actor=actor, project=row)
-    return row
 
 
 def _arrive(row: Project, there: Organization, actor: Actor) -> Project:

@@ -84,7 +84,7 @@ def person_groups_read(*, user: User, source: str, groups: Iterable[str], actor:
 
     Roles given by hand are not touched. A role that must stay (the last platform admin's) stays.
     """
-    here = User.objects.select_for_update().get(pk=user.pk).is_active
+    here = User.objects.select_for_update(no_key=True).get(pk=user.pk).is_active
     names = {one.casefold() for one in groups}
     wanted = {
         (row.role, row.organization_id, row.project_id): row

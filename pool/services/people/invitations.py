@@ -22,6 +22,7 @@ from pool.rules.problems import marked as _
 from pool.rules.tenants import role_problem
 from pool.services.memberships import membership_add
 from pool.services.nodes import secret_hash
+from pool.services.people.told import tell_of_arrival
 from pool.services.refusals import refuse
 from pool.services.users import user_create
 
@@ -114,6 +115,7 @@ def invitation_accept(*, secret: str, user: User, actor: Actor) -> Invitation:
     row.accepted_at, row.accepted_by = now(), user
     row.save(update_fields=["accepted_at", "accepted_by"])
     _tell(EventKind.INVITATION_ACCEPTED, row, actor, user=user.uid)
+    tell_of_arrival(invitation=row, user=user)
     return row
 
 

@@ -23,7 +23,7 @@ Judges = dict[str, Callable[[Any], Problem | None]]
 
 @transaction.atomic
 def organization_change(
-    *, organization: Organization, actor: Actor, currency_fixed: bool = False, **words: Any
+    *, organization: Organization, actor: Actor, currency_fixed: bool, **words: Any
 ) -> Organization:
     """Change name, zone or currency; the same again changes nothing and is not recorded.
 

@@ -40,8 +40,8 @@ def index(request: HtmxRequest) -> HttpResponse:
 @page("POST")
 def hook(request: HtmxRequest) -> HttpResponse:
     """Set, change or end one's own receiver; its secret is shown once."""
-    plain, sealed = secret_new()
     try:
+        plain, sealed = secret_new()
         made = notice_hook_set(
             user=request.user,
             url=request.POST.get("url", "").replace("\0", ""),

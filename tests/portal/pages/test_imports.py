@@ -1,6 +1,7 @@
 """Files of the configuration: what they would do is shown first; written ones load unchanged."""
 
 import io
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -98,6 +99,41 @@ def test_hostile_and_broken_files_are_refused_with_their_line(world, text, line,
     assert not found.kept
     assert found.wrong[0].line == line
     assert said in found.wrong[0].text
+
+
+@pytest.mark.parametrize(
+    ("shape", "section", "text"),
+    [
+        ("yaml", "", "projects:\n- {slug: tides, organization: acme, most_live: {}}"),
+        ("yaml", "", "projects:\n- {slug: tides, organization: acme, most_live: true}"),
+        ("yaml", "", "partitions:\n- {slug: new, modes: [[a]]}"),
+        ("yaml", "", "partitions:\n- {slug: new, lending: [1]}"),
+        ("csv", "templates", "slug,need\nx," + "[" * 60_000),
+        ("yaml", "", "quotas:\n- {project: tides, partition: a100, unit: workloads, limit: null}"),
+    ],
+)
+def test_a_word_of_the_wrong_kind_is_a_wrong_line(world, shape, section, text):
+    found = loaded(text, keep=True, shape=shape, section=section)
+    assert not found.kept
+    assert found.wrong[0].line == 2
+
+
+def test_a_file_cannot_change_a_currency_in_which_amounts_exist(world):
+    home = world.own.organization
+    text = f"organizations:\n- {{slug: {home.slug}, currency: USD}}"
+    refused = loaded(text, keep=True)
+    assert not refused.kept
+    assert [(one.line, one.field) for one in refused.wrong] == [(2, "currency")]
+    home.refresh_from_db()
+    assert home.currency == "EUR"
+
+
+def test_a_section_changes_only_so_many_rows_at_once(world, monkeypatch):
+    few = [replace(one, most=1) if one.name == "quotas" else one for one in SECTIONS]
+    text = FILE + "- {project: tides, partition: a100, unit: workloads, kind: limit, limit: 3}"
+    found = load(text, shape="yaml", sections=few, actor=SYSTEM, keep=True)
+    assert not found.kept
+    assert "split the file" in found.wrong[0].text
 
 
 def test_a_cell_that_a_spreadsheet_would_run_is_written_harmless_and_read_as_it_was(world):

@@ -7,10 +7,22 @@ import pytest
 from pool import clock
 from pool.errors import Invalid
 from pool.events import SYSTEM
-from pool.models import Attempt, Event, Membership, SecretUse, User
+from pool.models import (
+    Attempt,
+    Delegation,
+    Event,
+    Membership,
+    Notice,
+    NoticeHook,
+    SecretUse,
+    Storage,
+    User,
+)
 from pool.selectors.catalogue.desired import given_on
+from pool.selectors.notebooks.wanted import home_of
 from pool.selectors.people.living import person_living
 from pool.services.catalogue.secrets import secret_set
+from pool.services.catalogue.storage import storage_create
 from pool.services.people import leavers
 from pool.services.people.leavers import leavers_due, user_leave
 from pool.services.users import user_enable
@@ -37,6 +49,7 @@ def test_waiting_work_is_cancelled_running_work_winds_down_and_the_heir_gets_the
     assert (seen.workloads, seen.holding, seen.notebooks, seen.schedules) == (1, 1, 1, 1)
 
     user_leave(user=person, actor=SYSTEM, heir=heir, seconds=3600)
+    assert leavers_due() == 0
     for row in (person, own.workload, running, rest, own.request, own.schedule):
         row.refresh_from_db()
     assert (person.is_active, person.heir) == (False, heir)
@@ -48,7 +61,6 @@ def test_waiting_work_is_cancelled_running_work_winds_down_and_the_heir_gets_the
     assert own.lease.request.requester == heir
     assert running.owner == person
 
-    assert leavers_due() == 0
     later = clock.now() + timedelta(seconds=3601)
     monkeypatch.setattr(leavers, "now", lambda: later)
     assert leavers_due() == 0
@@ -80,6 +92,7 @@ def given_when_placed(world, work):
 def test_an_heir_resumes_a_notebook_without_the_secrets_of_who_left(world, rest):
     heir = rows.member(world.own.project, username="heir")
     user_leave(user=world.own.owner, actor=SYSTEM, heir=heir)
+    leavers_due()
     rest.refresh_from_db()
     assert rest.owner == heir
     workload_resume(workload=rest, actor=SYSTEM)
@@ -96,6 +109,7 @@ def test_a_node_is_told_a_personal_secret_only_for_its_persons_own_work(world, r
 def test_without_an_heir_requests_are_withdrawn_and_schedules_pause(world):
     own = world.own
     user_leave(user=own.owner, actor=SYSTEM)
+    leavers_due()
     own.request.refresh_from_db()
     own.schedule.refresh_from_db()
     assert (own.request.state, own.schedule.state) == ("withdrawn", "paused")
@@ -106,6 +120,7 @@ def test_without_an_heir_requests_are_withdrawn_and_schedules_pause(world):
 def test_no_time_stops_running_work_at_once(world):
     running = world.own.work(state="running")
     user_leave(user=world.own.owner, actor=SYSTEM, seconds=0)
+    leavers_due()
     running.refresh_from_db()
     assert running.state == "stopping"
 
@@ -114,6 +129,7 @@ def test_an_approver_who_inherits_never_becomes_the_requester_of_what_they_appro
     own = world.own
     lead = own.people["lead"].user
     user_leave(user=own.owner, actor=SYSTEM, heir=lead)
+    leavers_due()
     own.lease.request.refresh_from_db()
     assert own.lease.request.requester == own.owner
 
@@ -147,3 +163,68 @@ def test_who_is_taken_back_has_no_role_and_no_heir(world):
     back = User.objects.get(pk=person.pk)
     assert (back.is_active, back.left_at, back.winds_down_at) == (True, None, None)
     assert not back.memberships.exists()
+
+
+def test_what_ran_and_came_back_to_the_queue_keeps_its_time_what_never_ran_does_not(world):
+    back = world.own.work(name="preempted")
+    Attempt.objects.create(workload=back, number=1, node=world.node, state="ended")
+    user_leave(user=world.own.owner, actor=SYSTEM, seconds=3600)
+    leavers_due()
+    for row in (back, world.own.workload):
+        row.refresh_from_db()
+    assert (back.state, world.own.workload.state) == ("queued", "cancelled")
+
+
+def test_doors_of_a_leaver_close_at_once(world):
+    person, lead = world.own.owner, world.own.people["lead"].user
+    span = (clock.now(), clock.now() + timedelta(days=3))
+    lent = Delegation.objects.create(person=lead, deputy=person, span=span)
+    NoticeHook.objects.create(user=person, url="https://example.org/in", secret="x")
+    user_leave(user=person, actor=SYSTEM)
+    lent.refresh_from_db()
+    assert lent.ended_at is not None
+    assert not NoticeHook.objects.filter(user=person).exists()
+
+
+def test_a_leavers_own_folders_go_to_the_heir_under_a_free_name_and_stay_where_they_are(world):
+    person = world.own.owner
+    heir = rows.member(world.own.project, username="heir")
+    words = {"kind": "scratch", "path": "/data/{user}", "create": True, "actor": SYSTEM}
+    storage_create(name="Mine", user=heir, **words)
+    storage_create(name="mine", user=person, **words)
+    storage_create(name="other", user=person, **words)
+    user_leave(user=person, actor=SYSTEM, heir=heir)
+    leavers_due()
+    rows_now = Storage.objects.filter(user=heir).order_by("pk")
+    assert [(one.name, one.path) for one in rows_now] == [
+        ("Mine", "/data/{user}"),
+        (f"mine-{person.username}", f"/data/{person.username}"),
+        ("other", f"/data/{person.username}"),
+    ]
+    assert not Storage.objects.filter(user=person).exists()
+    told = Event.objects.filter(kind="owner.changed", subject__startswith="storage")
+    assert told.count() == 2
+
+
+def test_an_heirs_notebook_opens_with_the_files_of_who_left(world):
+    person = world.own.owner
+    heir = rows.member(world.own.project, username="heir")
+    paper = world.own.work(kind="notebook", state="stopped", name="paper")
+    before = home_of(paper)
+    user_leave(user=person, actor=SYSTEM, heir=heir)
+    leavers_due()
+    paper.refresh_from_db()
+    assert (paper.owner, home_of(paper)) == (heir, before)
+    own = rows.workload(into=world.own.project, owner=heir, kind="notebook", state="stopped")
+    assert home_of(own) != before
+
+
+def test_the_heir_the_leads_and_nobody_else_are_told(world):
+    person, lead = world.own.owner, world.own.people["lead"].user
+    heir = rows.member(world.own.project, username="heir")
+    for _ in range(2):
+        user_leave(user=person, actor=SYSTEM, heir=heir)
+    told = Notice.objects.filter(kind="people").values_list("user", "about")
+    assert sorted(told) == sorted(
+        [(heir.pk, f"user:{person.uid}"), (lead.pk, f"project:{world.own.project.uid}")]
+    )
