@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs
 
 import structlog
-from channels.db import database_sync_to_async
 from django.conf import settings
 
 from nodeagent.protocol.notebooks import PREFIX, base_path
-from portal.access.passes import Guest, ticket_spend
+from portal.access.passes import Guest
 from portal.gateway import banner, headers
 from portal.gateway.answers import said
+from portal.gateway.entering import enter, plain_name
 from portal.gateway.guests import Guests
-from portal.gateway.proxy import REFUSED, Away, Left, carry_http, carry_socket
+from portal.gateway.proxy import FULL, REFUSED, Away, Left, carry_http, carry_socket
 from portal.gateway.tunnels import PATH, Receive, Send, Tunnels
 from portal.gateway.upstream import Upstreams
 
@@ -21,8 +20,6 @@ log = structlog.get_logger(__name__)
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 NOT_NOW = 4503
-
-_spend = database_sync_to_async(ticket_spend)
 
 
 class Gateway:
@@ -48,26 +45,13 @@ class Gateway:
         if path == "/":
             await said(scope, send, 200, "gateway")
         elif path.startswith("/enter/") and scope["method"] == "GET":
-            await self._enter(scope, send, path.removeprefix("/enter/"))
+            uid = path.removeprefix("/enter/")
+            if not await enter(scope, send, uid):
+                await self._elsewhere(scope, send, uid)
         elif not path.startswith(PREFIX):
             await said(scope, send, 404, "There is nothing here.")
         else:
             await self._notebook(scope, receive, send)
-
-    async def _enter(self, scope: Any, send: Send, uid: str) -> None:
-        """A ticket becomes the cookie of this one notebook, and is gone."""
-        ticket = parse_qs(scope["query_string"].decode("latin-1")).get("ticket", [""])[0]
-        cookie = await _spend(plain=ticket, uid=uid) if ticket and uid.isprintable() else None
-        if cookie is None:
-            await self._elsewhere(scope, send, uid)
-            return
-        secure = "; Secure" if scope["scheme"] == "https" else ""
-        kept = f"{headers.COOKIE}={cookie}; Path={base_path(uid)}; HttpOnly; SameSite=Lax{secure}"
-        goes = [
-            (b"location", f"{base_path(uid)}lab".encode("latin-1")),
-            (b"set-cookie", kept.encode("latin-1")),
-        ]
-        await said(scope, send, 303, "", goes)
 
     async def _notebook(self, scope: Any, receive: Receive, send: Send) -> None:
         uid, guest = await self._guest(scope)
@@ -85,7 +69,8 @@ class Gateway:
             if upstream is None:
                 await self._elsewhere(scope, send, uid)
                 return
-            await carry_http(scope, receive, send, upstream, base, self._left(scope, guest))
+            with upstream.in_use():
+                await carry_http(scope, receive, send, upstream, base, self._left(scope, guest))
         except Away as away:
             log.info("gateway.away", workload=uid, reason=str(away))
             await said(scope, send, 502, "The notebook does not answer.")
@@ -100,7 +85,11 @@ class Gateway:
         try:
             upstream = await self.upstreams.of(guest)
             left = self._left(scope, guest)
-            await carry_socket(scope, receive, send, upstream, self._touch(guest), left)
+            with upstream.in_use(socket=True) as room:
+                if room:
+                    await carry_socket(scope, receive, send, upstream, self._touch(guest), left)
+                else:
+                    await send({"type": "websocket.close", "code": FULL})
         except Away as away:
             log.info("gateway.away", workload=guest.workload, reason=str(away))
             await send({"type": "websocket.close", "code": NOT_NOW})
@@ -122,7 +111,7 @@ class Gateway:
     async def _elsewhere(self, scope: Any, send: Send, uid: str) -> None:
         """Who is not let in goes to the portal, which knows them; scripts are told no."""
         page = headers.first(scope["headers"], b"sec-fetch-mode") == "navigate"
-        if page and settings.PUBLIC_URL and uid.replace("_", "").replace("-", "").isalnum():
+        if page and settings.PUBLIC_URL and plain_name(uid):
             there = f"{settings.PUBLIC_URL}/notebooks/{uid}/"
             await said(scope, send, 303, "", [(b"location", there.encode())])
         else:

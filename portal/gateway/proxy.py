@@ -18,12 +18,24 @@ log = structlog.get_logger(__name__)
 
 TAG = b'<script src="%s.gpupool/banner.js" defer></script></head>'
 LARGEST_PAGE = 4 * 1024 * 1024
+"""A page that is longer goes as it comes, without the banner: none is ever held whole beyond it."""
+
+LARGEST_MESSAGE = 32 * 1024 * 1024
+"""One message of a kernel that is longer ends its socket: a message has to be held whole."""
+
 SOCKET_S = 20.0
 REFUSED = 4403
+FULL = 4429
+"""Too many sockets are open in this notebook."""
+LOST = 1011
+UNSAYABLE = (1005, 1006)
+"""Codes that only say that no close was heard."""
+
 INPUT = (b"execute_request", b"input_reply", b"complete_request", b"inspect_request", b'"stdin"')
 """What a browser sends over a socket when a person does something there."""
 
-AWAY = (httpx.ConnectError, httpx.ConnectTimeout, httpx.RemoteProtocolError, httpx.ReadError)
+AWAY = (httpx.TransportError, httpx.InvalidURL, httpx.DecodingError)
+"""The other end is gone, or says what nobody can read."""
 
 
 Left = Callable[[], Coroutine[Any, Any, None]]
@@ -54,10 +66,11 @@ async def carry_http(
         await asyncio.wait((call, out), return_when=asyncio.FIRST_COMPLETED)
     finally:
         await _stopped(call, out)
-    if not call.cancelled():
-        call.result()
-    elif not started.is_set():
-        raise Away("the guest may no longer be there")
+    failure = Away("the guest may no longer be there") if call.cancelled() else call.exception()
+    if failure is not None and started.is_set() and isinstance(failure, (Away, *AWAY)):
+        log.info("gateway.cut_off", reason=repr(failure))  # what was sent must not look whole
+    elif failure is not None:
+        raise Away(repr(failure)) if isinstance(failure, AWAY) else failure
 
 
 async def _call(scope: Any, receive: Receive, send: Send, upstream: Upstream, base: str) -> None:
@@ -109,14 +122,31 @@ async def _body(receive: Receive) -> AsyncIterator[bytes]:
 
 
 async def _page(send: Send, answer: httpx.Response, pairs: headers.Pairs, base: str) -> None:
-    """A page with our script in its head; one that is too large goes as it is."""
-    body = await answer.aread()
-    if len(body) <= LARGEST_PAGE:
+    """A page with our script in its head; one that is too large or packed goes as it comes."""
+    parts = answer.aiter_raw()
+    body, whole = b"", False
+    if not answer.headers.get("content-encoding"):
+        body, whole = await _read(parts)
+    if whole:
         body = body.replace(b"</head>", TAG % base.encode(), 1)
-    kept = [(k, v) for k, v in pairs if k not in (b"content-length", b"content-encoding", b"etag")]
-    kept.append((b"content-length", str(len(body)).encode()))
-    await send({"type": "http.response.start", "status": 200, "headers": kept})
-    await send({"type": "http.response.body", "body": body})
+        pairs = [(k, v) for k, v in pairs if k not in (b"content-length", b"etag")]
+        pairs.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": 200, "headers": pairs})
+    if body:
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+    async for part in parts:
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _read(parts: AsyncIterator[bytes]) -> tuple[bytes, bool]:
+    """What came, up to a little more than the largest page, and whether that is all of it."""
+    body = bytearray()
+    async for part in parts:
+        body += part
+        if len(body) > LARGEST_PAGE:
+            return bytes(body), False
+    return bytes(body), True
 
 
 async def carry_socket(
@@ -141,7 +171,8 @@ async def carry_socket(
             origin=headers.first(scope["headers"], b"origin") or None,
             subprotocols=protocols,
             compression=None,
-            max_size=None,
+            max_size=LARGEST_MESSAGE,
+            max_queue=1,
             open_timeout=SOCKET_S,
             ping_interval=None,
         ) as socket:
@@ -163,7 +194,7 @@ async def _both(
         done, _ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
     finally:  # nothing is carried any more, even to a browser that does not hear the end
         await _stopped(*ways)
-    code = REFUSED if ways[2] in done else socket.close_code or 1000
+    code = REFUSED if ways[2] in done else _ended(socket)
     if done == {ways[0]}:
         return
     try:
@@ -171,6 +202,15 @@ async def _both(
             await send({"type": "websocket.close", "code": code})
     except (OSError, RuntimeError) as gone:  # the browser hung up at the same moment
         log.debug("gateway.gone", reason=repr(gone))
+
+
+def _ended(socket: ClientConnection) -> int:
+    """Why the notebook's side is over, as a code that may be told on."""
+    told = socket.close_code or 1000
+    if told not in UNSAYABLE:
+        return told
+    ours = socket.protocol.close_sent
+    return LOST if ours is None or ours.code in UNSAYABLE else ours.code
 
 
 async def _stopped(*ways: asyncio.Future[None]) -> None:

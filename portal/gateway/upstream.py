@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -19,13 +21,18 @@ MOST_CONNECTIONS = 64
 KEPT_CONNECTIONS = 16
 CONNECT_S = 15.0
 
+MOST_SOCKETS = 24
+"""So many kernels, terminals and the like may be open in one notebook at a time."""
+
 
 class Upstream:
     """The socket (0700 by its folder) and the HTTP client of one run of one notebook."""
 
     def __init__(self, guest: Guest, tunnels: Tunnels) -> None:
         self.attempt = guest.attempt
-        self.used_at = 0.0
+        self.used_at = asyncio.get_running_loop().time()
+        self.calls = 0
+        self.sockets = 0
         self._node = guest.node
         self._tunnels = tunnels
         self._folder = Path(tempfile.mkdtemp(prefix="gpn-"))
@@ -46,6 +53,23 @@ class Upstream:
     async def start(self) -> None:
         """Listen; nothing is asked of the node before somebody connects."""
         self._server = await asyncio.start_unix_server(self._serve, self.path)
+
+    @contextmanager
+    def in_use(self, *, socket: bool = False) -> Iterator[bool]:
+        """Held while something is carried; False when the notebook has all the sockets it may."""
+        room = not socket or self.sockets < MOST_SOCKETS
+        self.calls += 1
+        self.sockets += socket and room
+        try:
+            yield room
+        finally:
+            self.calls -= 1
+            self.sockets -= socket and room
+            self.used_at = asyncio.get_running_loop().time()
+
+    def left_alone(self, now: float) -> bool:
+        """Nothing is carried, nor was for ten minutes; connections that are only kept do not count."""
+        return not self.calls and now - self.used_at > IDLE_S
 
     async def close(self) -> None:
         """Hang up everywhere and remove the socket."""
@@ -79,24 +103,30 @@ class Upstreams:
     def __init__(self, tunnels: Tunnels) -> None:
         self._tunnels = tunnels
         self._known: dict[str, Upstream] = {}
+        self._alone = asyncio.Lock()
 
     async def of(self, guest: Guest) -> Upstream:
-        """The notebook's upstream, made now when there is none for its present run."""
-        now = asyncio.get_running_loop().time()
-        await self._tidy(now)
-        known = self._known.get(guest.workload)
-        if known is not None and known.attempt != guest.attempt:
-            del self._known[guest.workload]
-            await known.close()
-            known = None
-        if known is None:
-            known = self._known[guest.workload] = Upstream(guest, self._tunnels)
-            await known.start()
-        known.used_at = now
-        return known
+        """The notebook's upstream, made now when there is none for its present run.
+
+        It is known to others only once it listens; calls that come meanwhile wait.
+        """
+        async with self._alone:
+            now = asyncio.get_running_loop().time()
+            await self._tidy(now)
+            known = self._known.get(guest.workload)
+            if known is not None and known.attempt != guest.attempt:
+                del self._known[guest.workload]
+                await known.close()
+                known = None
+            if known is None:
+                known = Upstream(guest, self._tunnels)
+                await known.start()
+                self._known[guest.workload] = known
+            known.used_at = now
+            return known
 
     async def _tidy(self, now: float) -> None:
         for name, one in list(self._known.items()):
-            if now - one.used_at > IDLE_S and not one._open:
+            if one.left_alone(now):
                 del self._known[name]
                 await one.close()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import Http404, HttpResponse
@@ -16,6 +17,7 @@ from pool.selectors.notebooks.standing import notebook_list
 from pool.selectors.workloads import attempt_list
 from pool.services.notebooks.keep import notebook_keep
 from pool.services.workloads import workload_resume, workload_stop
+from portal.access.entrances import entrance_vouched
 from portal.access.guards import guard
 from portal.access.passes import ticket_issue
 from portal.access.roles import Verb
@@ -53,6 +55,18 @@ def enter(request: HtmxRequest, uid: str) -> HttpResponse:
     )
     record(EventKind.NOTEBOOK_OPENED, row, actor=Actor.of(request.user))
     return go(request, f"{settings.GATEWAY_ORIGIN}/enter/{row.uid}?ticket={ticket}")
+
+
+@page("GET")
+def vouch(request: HtmxRequest, uid: str) -> HttpResponse:
+    """The gateway asks whose browser this is; who holds somebody else's ticket stays here."""
+    row = _one(request, uid)
+    ticket, mark = request.GET.get("ticket", ""), request.GET.get("mark", "")
+    word = entrance_vouched(plain=ticket, uid=row.uid, mark=mark, user=request.user)
+    if word is None:
+        return go(request, reverse("notebook", args=[row.uid]))
+    query = urlencode({"ticket": ticket, "word": word})
+    return go(request, f"{settings.GATEWAY_ORIGIN}/enter/{row.uid}?{query}")
 
 
 @page("POST")

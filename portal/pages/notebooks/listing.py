@@ -1,12 +1,13 @@
 """The cards of somebody's notebooks, and the form that starts one with one click."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from billing.selectors.usage import workload_cost
+from billing.selectors.usage import Cost, workload_costs
 from nodeagent.protocol.notebooks import Stage
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.errors import Invalid
@@ -14,8 +15,9 @@ from pool.events import Actor
 from pool.lifecycle.workloads import ENDED, HOLDING, WAITING
 from pool.models import User
 from pool.models.workloads import Workload
+from pool.rules.idle import Rule
 from pool.selectors.memberships import Standing
-from pool.selectors.notebooks.rules import rule_of
+from pool.selectors.notebooks.rules import rules_of
 from pool.selectors.notebooks.standing import known_of, left_s, notebook_list
 from pool.selectors.templates import template_versions
 from pool.selectors.tenants import project_list
@@ -41,7 +43,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     if not everybody:
         rows = rows.filter(owner=request.user)
     context = {
-        "cards": [card_of(row, request.user, request.standing) for row in rows[:SHOWN]],
+        "cards": cards_of(rows[:SHOWN], request.user, request.standing),
         "everybody": everybody,
         "standing": request.standing,
         **_choices(request.standing),
@@ -76,10 +78,20 @@ def new(request: HtmxRequest) -> HttpResponse:
     return go(request, reverse("notebook", args=[made.uid]))
 
 
+def cards_of(rows: Iterable[Workload], user: User, standing: Standing) -> list[dict[str, Any]]:
+    """Many cards; their rules and costs are read together."""
+    found = list(rows)
+    rules, costs = rules_of(workloads=found), workload_costs(workloads=found)
+    return [_card(row, user, standing, rules[row.pk], costs[row.pk]) for row in found]
+
+
 def card_of(row: Workload, user: User, standing: Standing) -> dict[str, Any]:
     """What one card shows."""
+    return cards_of([row], user, standing)[0]
+
+
+def _card(row: Workload, user: User, standing: Standing, rule: Rule, cost: Cost) -> dict[str, Any]:
     known = known_of(row)
-    rule = rule_of(workload=row)
     left = left_s(known) if row.state == "running" else None
     own = row.owner_id == user.pk
     ready = row.state == "running" and known is not None and known.stage == Stage.READY
@@ -99,7 +111,7 @@ def card_of(row: Workload, user: User, standing: Standing) -> dict[str, Any]:
         if left is None or not known
         else round(100 * left / (known.limit_s or 1)),
         "keeps_left": max(rule.keeps - (known.keeps_used if known else 0), 0),
-        "cost": workload_cost(workload=row),
+        "cost": cost,
         "holds": row.state in HOLDING,
         "may_open": own and ready,
         "may_stop": may(standing, Verb.WORK_STOP, row) and row.state not in (*ENDED, "stopping"),

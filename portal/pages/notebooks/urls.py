@@ -10,5 +10,6 @@ urlpatterns = [
     path("notebooks/warnings/", detail.warnings, name="notebook-warnings"),
     path("notebooks/<str:uid>/", detail.detail, name="notebook"),
     path("notebooks/<str:uid>/enter/", detail.enter, name="notebook-enter"),
+    path("notebooks/<str:uid>/vouch/", detail.vouch, name="notebook-vouch"),
     path("notebooks/<str:uid>/<str:verb>/", detail.act, name="notebook-act"),
 ]

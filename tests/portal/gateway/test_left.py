@@ -3,86 +3,15 @@
 import asyncio
 from types import SimpleNamespace
 
-import httpx
 import pytest
 from asgiref.sync import sync_to_async
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import OperationalError
 from websockets.asyncio.server import unix_serve
 
-from nodeagent.protocol.notebooks import base_path
-from pool.events import SYSTEM
-from pool.models import Attempt
-from pool.services.users import user_disable
-from portal.access.passes import ticket_issue, ticket_spend
 from portal.gateway import guests
-from portal.gateway.door import Gateway
-from tests import rows
+from tests.portal.gateway.visits import SOON_S, Visit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.handmade_books]
-
-SOON_S = 10.0
-
-
-class Visit:
-    """An owner inside of a running notebook, whose own server listens at `path`."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.session = SessionStore()
-        self.session.create()
-        self.work = rows.workload(kind="notebook", command=["jupyter", "lab"], state="running")
-        self.run = Attempt.objects.create(
-            workload=self.work, number=1, node=rows.node(), state="open"
-        )
-        plain = ticket_issue(
-            workload=self.work, user=self.work.owner, session_key=self.session.session_key
-        )
-        self.cookie = ticket_spend(plain=plain, uid=self.work.uid)
-        self.gateway = Gateway()
-        self.gateway.upstreams.of = self.upstream
-        self.said: asyncio.Queue = asyncio.Queue()
-        self.heard: asyncio.Queue = asyncio.Queue()
-
-    async def upstream(self, guest):
-        """The notebook itself: no node lies between."""
-        http = httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=self.path), timeout=None)
-        return SimpleNamespace(path=self.path, attempt=guest.attempt, http=http)
-
-    def call(self, kind, first):
-        """Begin one call of the browser."""
-        self.said.put_nowait(first)
-        path = f"{base_path(self.work.uid)}terminals"
-        pairs = {"cookie": f"gpn={self.cookie}", "host": "x", "origin": "http://x"}
-        scope = {
-            "type": kind,
-            "scheme": "http",
-            "method": "GET",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": b"",
-            "headers": [(key.encode(), value.encode()) for key, value in pairs.items()],
-        }
-        return asyncio.ensure_future(self.gateway(scope, self.said.get, self.heard.put))
-
-    async def next(self):
-        """What the browser hears next."""
-        async with asyncio.timeout(SOON_S):
-            return await self.heard.get()
-
-    async def welcome(self, times):
-        """It was asked so often, and each time they may be there."""
-        known, asked = self.gateway.guests, (self.cookie, self.work.uid)
-        async with asyncio.timeout(SOON_S):
-            for _ in range(times):
-                before = known._known[asked]
-                while known._known[asked] == before:
-                    await asyncio.sleep(0.02)
-                assert known._known[asked][1] is not None
-
-    def disable(self):
-        """The owner is let go."""
-        user_disable(user=self.work.owner, actor=SYSTEM)
 
 
 @pytest.fixture
