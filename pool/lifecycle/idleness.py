@@ -19,6 +19,14 @@ class IdleAction(StrEnum):
     WARN = "warn"
 
 
+class NightAnswer(StrEnum):
+    """What was said to the wish that a notebook be left alone for a night."""
+
+    GRANTED = "granted"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+
+
 IDLE_SECONDS = 7200
 WARN_MINUTES = (30, 10, 2)
 KEEPS = 3

@@ -19,6 +19,7 @@ from pool.models.fairness import FairUse
 from pool.models.installation import ClockShift, Installation
 from pool.models.leases import Lease
 from pool.models.nodes import JoinToken, Node, NodeWatch
+from pool.models.notebooks.nights import NightKeep
 from pool.models.notebooks.notebooks import IdleRule, Notebook
 from pool.models.partitions import Partition
 from pool.models.people.groups import GroupRole
@@ -77,6 +78,7 @@ __all__ = [
     "LogChunk",
     "Membership",
     "MinuteRollup",
+    "NightKeep",
     "Node",
     "NodeWatch",
     "Notebook",

@@ -18,7 +18,7 @@ class Notebook(models.Model):
     """One row for each workload of that kind, about its newest run.
 
     `facts` is what the node told last, taken in at `facts_at`. `quiet_s` counts how long nothing
-    has moved, over known time alone; `judged_boottime` and `judged_shift` say on which steady clock
+    has moved, over known time alone (none is counted before `kept_until`); `judged_boottime` and `judged_shift` say on which steady clock
     the last judgement stood. `warned` is the last warning given, in minutes before the end.
     """
 
@@ -42,6 +42,7 @@ class Notebook(models.Model):
     judged_shift = models.FloatField(default=0)
     warned = models.PositiveSmallIntegerField(null=True, blank=True)
     keeps_used = models.PositiveSmallIntegerField(default=0)
+    kept_until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -62,7 +63,8 @@ class IdleRule(models.Model):
     """How long notebooks may be left alone, for all (no scope) or for some. Seconds and minutes.
 
     `busy_counts` says whether a kernel that executes is always activity, `cpu_counts` whether
-    processors, disk and network are. Of several rules that fit, the narrowest counts.
+    processors, disk and network are. From `quiet_from` to `quiet_until` (minutes of the owner's day)
+    nothing is sent outside. Of several rules that fit, the narrowest counts.
     """
 
     uid = UidField(prefix="ir")
@@ -81,6 +83,8 @@ class IdleRule(models.Model):
     action = models.CharField(max_length=8, default=IdleAction.RECLAIM)
     busy_counts = models.BooleanField(default=True)
     cpu_counts = models.BooleanField(default=True)
+    quiet_from = models.PositiveSmallIntegerField(null=True, blank=True)
+    quiet_until = models.PositiveSmallIntegerField(null=True, blank=True)
     changed_at = models.DateTimeField(auto_now=True)
 
     class Meta:
@@ -96,6 +100,11 @@ class IdleRule(models.Model):
             ),
             models.CheckConstraint(
                 name="idle_rule_five_minutes_at_least", condition=Q(idle_seconds__gte=300)
+            ),
+            models.CheckConstraint(
+                name="idle_rule_quiet_from_and_until",
+                condition=Q(quiet_from__isnull=True, quiet_until__isnull=True)
+                | Q(quiet_from__lt=1440, quiet_until__lt=1440),
             ),
         ]
 
