@@ -40,6 +40,10 @@ class Part:
     card_us: int
 
 
+_Share = tuple[Account, int, int, int]
+"""Account, key, priced weight, timed weight."""
+
+
 @dataclass(slots=True)
 class _Free:
     """What nobody held, by reason: (priced, timed) weights."""
@@ -72,16 +76,16 @@ def card_hour(
     """
     order = sorted(held, key=lambda one: (one.span.start_us, one.key))
     free = _swept(span, line, order, down)
-    told: list[tuple[Account, int, int, int]] = []
+    told: list[_Share] = []
     for one in order:
         told += _of_holding(one, line)
     for key in sorted(free.stranded):
-        told.append((Account.STRANDED, key, *free.stranded[key]))
+        told.append((Account.STRANDED, key, free.stranded[key][0], free.stranded[key][1]))
     for key, idle_us in kept:
-        took = _taken(free.idle, idle_us)
-        told.append((Account.HELD_IDLE, key, *took))
-    told.append((Account.PLATFORM_IDLE, 0, *free.idle))
-    told.append((Account.DOWN, 0, *free.down))
+        priced, timed = _taken(free.idle, idle_us)
+        told.append((Account.HELD_IDLE, key, priced, timed))
+    told.append((Account.PLATFORM_IDLE, 0, free.idle[0], free.idle[1]))
+    told.append((Account.DOWN, 0, free.down[0], free.down[1]))
     amounts = spread(price_of(line, span), [priced for *_, priced, _timed in told])
     times = spread(span.length_us, [timed for *_, timed in told])
     return tuple(
@@ -91,7 +95,7 @@ def card_hour(
     )
 
 
-def _of_holding(one: Holding, line: Sequence[Tariff]) -> list[tuple[Account, int, int, int]]:
+def _of_holding(one: Holding, line: Sequence[Tariff]) -> list[_Share]:
     priced, timed = one.micro * _priced(line, one.span), one.micro * one.span.length_us
     if one.elsewhere:
         return [(Account.ELSEWHERE, one.key, priced, timed)]
@@ -124,7 +128,8 @@ def _swept(
     for gone in down:
         cut = span.cut(gone)
         edges |= {cut.start_us, cut.end_us}
-    free, active = _Free(), {}
+    free = _Free()
+    active: dict[int, Holding] = {}
     steps = sorted(edges)
     for start, end in zip(steps, steps[1:], strict=False):
         for one in ends.get(start, ()):

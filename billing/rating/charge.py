@@ -61,6 +61,11 @@ def gib_parts(ram_mib: int) -> int:
     return ram_mib * 1_000_000
 
 
+def seat_parts(seats: int) -> int:
+    """Licence seats as a quantity."""
+    return seats * WHOLE
+
+
 def accrued(items: Sequence[Item], span: Span) -> int:
     """What the span has run up, as a numerator over a fixed denominator: nothing is rounded."""
     return sum(

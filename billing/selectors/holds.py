@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db import connection
 from django.db.models import QuerySet
 
+from billing.models.usage import Usage
 from billing.rating.charge import Charge, Item, hourly
 from billing.rating.intervals import SECOND_US, Span, corrected, micros
 from billing.rating.tariffs import Rate
@@ -26,10 +27,16 @@ class HeldPart:
 
 @dataclass(frozen=True, slots=True)
 class RatedHold:
-    """A hold, and the items that it is charged for: none when its attempt is not billable."""
+    """A hold, and the items that it is charged for: none when its attempt is not billable.
+
+    Whose bill it is on, and in which currency, is what its first row says, when there is one: its
+    project may have moved since.
+    """
 
     hold: Hold
     items: tuple[Item, ...]
+    organization: int
+    currency: str
 
     @property
     def open(self) -> bool:
@@ -61,8 +68,12 @@ def database_now() -> datetime:
     return found
 
 
-def rated_holds(*, holds: QuerySet[Hold]) -> list[RatedHold]:
-    """The holds with their rates, in two queries whatever their number."""
+def rated_holds(*, holds: QuerySet[Hold], as_written: bool = False) -> list[RatedHold]:
+    """The holds with their rates, in two queries whatever their number.
+
+    `as_written` takes one more: whose they are is what their rows say, also where the project has
+    moved to another organization or currency meanwhile.
+    """
     rows = list(
         holds.select_related(
             "card",
@@ -72,17 +83,30 @@ def rated_holds(*, holds: QuerySet[Hold]) -> list[RatedHold]:
     )
     named = {row.placement.partition_id for row in rows}
     rates = rates_of(partitions={one for one in named if one is not None})
-    return [RatedHold(row, tuple(_items(row, rates))) for row in rows]
+    written = _written(rows) if as_written else {}
+    found = []
+    for row in rows:
+        home = row.placement.attempt.workload.project.organization
+        whose, currency = written.get(row.pk, (home.pk, home.currency))
+        found.append(RatedHold(row, tuple(_items(row, rates, currency)), whose, currency))
+    return found
 
 
-def _items(hold: Hold, rates: dict[RateKey, list[Rate]]) -> Iterable[Item]:
+def _written(rows: list[Hold]) -> dict[int, tuple[int, str]]:
+    """Organization and currency of each hold that has a row."""
+    told = Usage.objects.filter(hold__in=[row.pk for row in rows]).order_by("hold", "hour")
+    named = told.distinct("hold").values_list("hold", "organization", "currency")
+    return {hold: (whose, currency) for hold, whose, currency in named if hold is not None}
+
+
+def _items(hold: Hold, rates: dict[RateKey, list[Rate]], currency: str) -> Iterable[Item]:
     attempt = hold.placement.attempt
     if not attempt.billable:
         return ()
     return priced_items(
         rates,
         partition=hold.placement.partition_id,
-        currency=attempt.workload.project.organization.currency,
+        currency=currency,
         card_model=hold.card.label if hold.card else "",
         mode=hold.mode,
         price_class=attempt.workload.template_version.price_class,

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.db.models import F, QuerySet
 
+from billing.models.usage import Usage
 from billing.rating.charge import Charge, Line, hourly
 from billing.rating.intervals import Span, micros
 from billing.rating.kept import CARD_MICRO, Held, Step, idle_steps
@@ -49,6 +50,8 @@ class KeptCard:
     row: ReservedCard
     held: tuple[Held, ...]
     rates: dict[RateKey, list[Rate]]
+    organization: int
+    currency: str
 
     def span(self, until: datetime) -> Span:
         """For how long it was really kept, up to now."""
@@ -77,7 +80,7 @@ class KeptCard:
         items = priced_items(
             self.rates,
             partition=whole.partition_id,
-            currency=whole.project.organization.currency,
+            currency=self.currency,
             card_model=self.row.card.label,
             mode=Mode.WHOLE,
             price_class=whole.lease.template_version.price_class,
@@ -89,7 +92,7 @@ class KeptCard:
 
 
 def kept_cards(*, rows: QuerySet[ReservedCard], until: datetime) -> list[KeptCard]:
-    """The kept cards with their holds and rates, in three queries whatever their number."""
+    """The kept cards with their holds and rates, in four queries whatever their number."""
     found = list(
         rows.select_related(
             "card",
@@ -106,9 +109,25 @@ def kept_cards(*, rows: QuerySet[ReservedCard], until: datetime) -> list[KeptCar
         }
     )
     held = _held(found, until)
+    told = Usage.objects.filter(kept__in=found).order_by("kept", "hour").distinct("kept")
+    written = {
+        kept: (whose, currency)
+        for kept, whose, currency in told.values_list("kept", "organization", "currency")
+    }
     return [
-        KeptCard(one, tuple(held[one.reservation.lease_id, one.card_id]), rates) for one in found
+        KeptCard(
+            one,
+            tuple(held[one.reservation.lease_id, one.card_id]),
+            rates,
+            *written.get(one.pk, _today(one)),
+        )
+        for one in found
     ]
+
+
+def _today(one: ReservedCard) -> tuple[int, str]:
+    home = one.reservation.project.organization
+    return home.pk, home.currency
 
 
 def _held(rows: list[ReservedCard], until: datetime) -> Mapping[tuple[int | None, int], list[Held]]:

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable
 from django.db.models import QuerySet
 
 from billing.models.prices import Price
-from billing.rating.charge import Item, card_parts, core_parts, gib_parts
+from billing.rating.charge import Item, card_parts, core_parts, gib_parts, seat_parts
 from billing.rating.intervals import micros
 from billing.rating.tariffs import FOREVER, Rate, Unit, tariffs
+from nodeagent.protocol.vocabulary import Mode
 from pool.models.users import User
 from pool.selectors.memberships import standing
 from pool.selectors.partitions import partition_list
@@ -45,12 +46,14 @@ def priced_items(
 ) -> tuple[Item, ...]:
     """A share of a card, and cores and GiB, each with its line of rates.
 
-    Cards are expected to have a price; a site that sets none for cores or RAM gives them free.
+    A vGPU takes one licence seat. Cards are expected to have a price; a site that sets none for
+    cores, RAM or seats gives them free.
     """
     quantities = (
         (Unit.CARD, card_parts(equivalents_micro)),
         (Unit.CORE, core_parts(cpu_milli)),
         (Unit.GIB, gib_parts(ram_mib)),
+        (Unit.SEAT, seat_parts(mode == Mode.VGPU)),
     )
     return tuple(
         Item(

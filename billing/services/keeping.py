@@ -14,10 +14,13 @@ from billing.services.whose import stays
 from nodeagent.protocol.vocabulary import Mode
 from pool.models.reservations import ReservedCard
 
-_FIXED = frozenset({"id", "uid", "kept_id", "hour", "revision", "metered_at"})
+_SEEN = frozenset({"used_us", "known_us"})
+_FIXED = _SEEN | {"id", "uid", "kept_id", "hour", "revision", "metered_at"}
 _TOLD = tuple(f.attname for f in Usage._meta.concrete_fields if f.attname not in _FIXED)
 _WRITTEN = [
-    f.name for f in Usage._meta.concrete_fields if f.name not in {"id", "uid", "kept", "hour"}
+    f.name
+    for f in Usage._meta.concrete_fields
+    if f.name not in _SEEN | {"id", "uid", "kept", "hour"}
 ]
 
 
@@ -99,13 +102,13 @@ def _row(one: KeptCard, part: IdleHour, now: datetime, *, running: bool) -> Usag
         cpu_milli=0,
         ram_mib=0,
         disk_mib=0,
-        organization_id=whole.project.organization_id,
+        organization_id=one.organization,
         project_id=whole.project_id,
         owner_id=whole.request.requester_id,
         cost_centre=whole.project.cost_centre,
         partition_id=whole.partition_id,
         price_class=whole.lease.template_version.price_class,
-        currency=whole.project.organization.currency,
+        currency=one.currency,
     )
 
 

@@ -14,11 +14,15 @@ from billing.selectors.holds import HeldPart, RatedHold, database_now, rated_hol
 from billing.services.keeping import kept_meter
 from billing.services.whose import stays
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import Priority
 from pool.locks import METER
 from pool.models.placements import Hold
 from pool.selectors.events import Page, Place, events_after
 
 READER = "metering"
+YIELDING = frozenset({Priority.LOW, Priority.SCAVENGER})
+"""Priorities that give way to anybody: what runs so is preemptible."""
+
 KINDS = frozenset(
     {
         EventKind.PLACEMENT_OPENED,
@@ -30,10 +34,15 @@ KINDS = frozenset(
 EXTEND_AFTER = timedelta(seconds=60)
 """An open hold's running row is written again this often; pages compute what is missing."""
 
-_FIXED = frozenset({"id", "uid", "hold_id", "hour", "revision", "metered_at"})
+_SEEN = frozenset({"used_us", "known_us"})
+"""Columns that the ledger writes."""
+
+_FIXED = _SEEN | {"id", "uid", "hold_id", "hour", "revision", "metered_at"}
 _TOLD = tuple(f.attname for f in Usage._meta.concrete_fields if f.attname not in _FIXED)
 _WRITTEN = [
-    f.name for f in Usage._meta.concrete_fields if f.name not in {"id", "uid", "hold", "hour"}
+    f.name
+    for f in Usage._meta.concrete_fields
+    if f.name not in _SEEN | {"id", "uid", "hold", "hour"}
 ]
 
 
@@ -68,10 +77,10 @@ def _meter_page(limit: int) -> tuple[Metered, bool]:
     page = events_after(place=Place(row.epoch, row.xact, row.event), kinds=KINDS, limit=limit)
     now = database_now()
     named = _named(page)
-    holds = rated_holds(holds=Hold.objects.filter(_spoken(named)))
+    holds = rated_holds(holds=Hold.objects.filter(_spoken(named)), as_written=True)
     rows = _write(holds, now) + kept_meter(reservations=named["reservation"], now=now)
     if not page.full:
-        due = rated_holds(holds=Hold.objects.filter(_due(now)))
+        due = rated_holds(holds=Hold.objects.filter(_due(now)), as_written=True)
         rows += _write(due, now, running_only=True)
         rows += kept_meter(reservations=None, now=now, after=EXTEND_AFTER)
         holds += due
@@ -157,18 +166,18 @@ def _row(one: RatedHold, part: HeldPart, now: datetime) -> Usage:
         cpu_milli=hold.cpu_milli,
         ram_mib=hold.ram_mib,
         disk_mib=hold.disk_mib,
-        **_whose(hold),
+        **_whose(one),
     )
 
 
-def _whose(hold: Hold) -> dict[str, Any]:
-    placement = hold.placement
+def _whose(one: RatedHold) -> dict[str, Any]:
+    placement = one.hold.placement
     attempt = placement.attempt
     workload = attempt.workload
     return {
         "billable": attempt.billable,
         "borrowed": not placement.entitled,
-        "organization_id": workload.project.organization_id,
+        "organization_id": one.organization,
         "project_id": workload.project_id,
         "owner_id": workload.owner_id,
         "workload_id": workload.pk,
@@ -176,7 +185,8 @@ def _whose(hold: Hold) -> dict[str, Any]:
         "cost_centre": workload.project.cost_centre,
         "partition_id": placement.partition_id,
         "price_class": workload.template_version.price_class,
-        "currency": workload.project.organization.currency,
+        "preemptible": workload.preemptible or workload.priority in YIELDING,
+        "currency": one.currency,
     }
 
 
