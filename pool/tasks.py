@@ -11,6 +11,7 @@ from pool.cycle import idle as idling
 from pool.cycle import impossible as possibility
 from pool.cycle import recurring as recurrence
 from pool.cycle import watch as watching
+from pool.cycle.alerting.turn import alerting_turn
 from pool.cycle.quotatree import targets
 from pool.cycle.round import run_rounds
 from pool.services.telemetry.rollups import rollups_due
@@ -65,6 +66,12 @@ def impossible() -> None:
 def idle() -> None:
     """Judge notebooks, warn and reclaim; beat comes again in five seconds."""
     idling.idle()
+
+
+@shared_task(name="pool.alerts")
+def alerts() -> None:
+    """Look at alert rules, hand words to their routes; beat comes again in five seconds."""
+    alerting_turn()
 
 
 @shared_task(name="pool.housekeep")

@@ -20,6 +20,7 @@ class Wake(StrEnum):
     WATCH = "pool.watch"
     EXPIRE = "pool.expire"
     NOTICES = "portal.send_notices"
+    ALERTS = "portal.send_alerts"
 
 
 def wake(task: Wake) -> None:

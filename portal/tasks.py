@@ -6,6 +6,7 @@ from django.conf import settings
 
 from pool.wake import Wake
 from portal.access.directory import DirectoryAway, directory_sync
+from portal.notices.channels.sender import alerts_send
 from portal.notices.deliver import deliver
 
 log = structlog.get_logger(__name__)
@@ -15,6 +16,12 @@ log = structlog.get_logger(__name__)
 def send_notices() -> None:
     """Send the letters that are due; beat comes again in half a minute."""
     deliver()
+
+
+@shared_task(name=Wake.ALERTS.value)
+def send_alerts() -> None:
+    """Send the words of alerts that are due; beat comes again in fifteen seconds."""
+    alerts_send()
 
 
 @shared_task(name="portal.directory_sync")

@@ -49,6 +49,8 @@ class Verb(StrEnum):
     SECRET_MANAGE = "secret.manage"  # noqa: S105
     STORAGE_MANAGE = "storage.manage"
     ENVIRONMENT_MANAGE = "environment.manage"
+    ALERT_ACT = "alert.act"
+    ALERT_MANAGE = "alert.manage"
 
 
 V = Verb
@@ -65,6 +67,7 @@ _LEAD = _MEMBER | {
     V.SECRET_MANAGE,
     V.ACCOUNT_MANAGE,
     V.EVENT_SEE,
+    V.ALERT_ACT,
 }
 _ORG_ADMIN = _LEAD | {
     V.LEASE_RECALL,

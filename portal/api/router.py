@@ -7,6 +7,9 @@ from portal.api.v1.advice.advisor import AdviceDoor
 from portal.api.v1.advice.deputies import DelegationDoor
 from portal.api.v1.advice.notices import NoticeDoor
 from portal.api.v1.advice.policies import ApprovalPolicyDoor
+from portal.api.v1.alerting.rules import AlertRuleDoor
+from portal.api.v1.alerting.silences import AlertSilenceDoor
+from portal.api.v1.alerting.ways import AlertChannelDoor, AlertDeliveryDoor, AlertRouteDoor
 from portal.api.v1.alerts import AlertDoor
 from portal.api.v1.calendar.policies import PolicyDoor
 from portal.api.v1.calendar.reservations import ReservationDoor
@@ -48,6 +51,11 @@ router.trailing_slash = "/?"
 for noun, door in (
     ("advice", AdviceDoor),
     ("alerts", AlertDoor),
+    ("alert-channels", AlertChannelDoor),
+    ("alert-deliveries", AlertDeliveryDoor),
+    ("alert-routes", AlertRouteDoor),
+    ("alert-rules", AlertRuleDoor),
+    ("alert-silences", AlertSilenceDoor),
     ("approval-policies", ApprovalPolicyDoor),
     ("cards", CardDoor),
     ("delegations", DelegationDoor),

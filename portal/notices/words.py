@@ -37,6 +37,7 @@ PAGES = {
     "reservation": "reservation",
     "window": "window",
     "schedule": "schedule",
+    "alert": "alert",
     "project": "project",
     "organization": "organization",
 }

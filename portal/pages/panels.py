@@ -16,8 +16,8 @@ from portal.pages.series.arrays import array_context
 QUEUE = "queue"
 """Has no picture: it pokes the list, which asks again for what its reader may see."""
 
-OWN = ("home", "approvals", "notebooks", "warnings")
-"""Topics that mean this person's own; `approvals` has no picture, it only pokes a list."""
+OWN = ("home", "alerts", "approvals", "notebooks", "warnings")
+"""Topics of this person alone; `approvals` and `alerts` have no picture, they only poke a list."""
 
 
 def panel_key(user: User, topic: str) -> str | None:

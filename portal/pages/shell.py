@@ -107,6 +107,7 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
         work.append(link("approvals", "inbox", _("Approvals"), waiting))
     pool = [
         link("map", "layout-grid", _("Pool map")),
+        link("alerts", "alert-triangle", _("Alerts")),
         link("nodes", "server-2", _("Nodes")),
         link("partitions", "stack-2", _("Partitions")),
         link("windows", "calendar-due", _("Maintenance")),

@@ -21,6 +21,7 @@ from portal.pages import (
     workloads,
 )
 from portal.pages.adoption import found
+from portal.pages.alerting import urls as alerting
 from portal.pages.approving import urls as approving
 from portal.pages.calendar import partition_cards, partitions, policies, reservations, windows
 from portal.pages.catalogue import urls as catalogue
@@ -80,6 +81,7 @@ urlpatterns = [
     path("queue/items/<str:uid>/rank/", item.rank, name="workload-rank"),
     path("queue/items/<str:uid>/hold/", item.hold, {"verb": "hold"}, name="workload-hold"),
     path("queue/items/<str:uid>/release/", item.hold, {"verb": "release"}, name="workload-release"),
+    *alerting.urlpatterns,
     *approving.urlpatterns,
     path("requests/", requests.index, name="requests"),
     path("requests/new/", requests.new, name="request-new"),

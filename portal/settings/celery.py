@@ -49,6 +49,8 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "departures": {"task": "pool.departures", "schedule": 10.0, "options": {"expires": 30}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},
     "notices": {"task": "portal.send_notices", "schedule": 30.0, "options": {"expires": 60}},
+    "alerts": {"task": "pool.alerts", "schedule": 5.0, "options": {"expires": 15}},
+    "alert-words": {"task": "portal.send_alerts", "schedule": 15.0, "options": {"expires": 30}},
     "rollups": {"task": "pool.rollups", "schedule": 20.0, "options": {"expires": 60}},
     "housekeep": {"task": "pool.housekeep", "schedule": 3600.0, "options": {"expires": 600}},
     "audit": {"task": "pool.audit", "schedule": 300.0, "options": {"expires": 120}},

@@ -98,7 +98,14 @@ RESERVATION = {
     "ended": ("calm", _("ended")),
     "cancelled": ("calm", _("called off")),
 }
+ALERT = {
+    "pending": ("wait", _("building up")),
+    "firing": ("bad", _("firing")),
+    "acknowledged": ("busy", _("taken")),
+    "resolved": ("good", _("over")),
+}
 TABLES = {
+    "alert": ALERT,
     "found": FOUND,
     "window": WINDOW,
     "reservation": RESERVATION,

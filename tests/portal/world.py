@@ -14,6 +14,11 @@ from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
 from pool.models import (
     Alert,
+    AlertChannel,
+    AlertDelivery,
+    AlertRoute,
+    AlertRule,
+    AlertSilence,
     Attempt,
     Card,
     Cutback,
@@ -144,6 +149,9 @@ class Tenant:
         self.usage = self.used()
         self.alert = Alert.objects.create(
             key=f"queue-wait-{name}", subject=f"workload:{self.workload.uid}", title="waits long"
+        )
+        self.silence = AlertSilence.objects.create(
+            project=self.project, ends_at=now() + HOUR, reason="a move", by_label="lead"
         )
         self.event_id = record(
             EventKind.WORKLOAD_EXPLAINED, self.workload, actor=SYSTEM, project=self.project
@@ -320,6 +328,25 @@ class World:
         )
         self.registry = Registry.objects.create(prefix="registry.example.com")
         self.found = FoundWork.objects.create(node=self.node, attempt="at-found")
+        self.alert_rule = AlertRule.objects.create(
+            slug="own",
+            name="Own",
+            family="hardware",
+            severity="info",
+            metric="temperature",
+            scope="card",
+            aggregate="max",
+            window_seconds=60,
+            side="above",
+            threshold=70,
+        )
+        self.alert_channel = AlertChannel.objects.create(
+            name="ops", kind="mail", target="ops@example.org"
+        )
+        self.alert_route = AlertRoute.objects.create(channel=self.alert_channel, days=[0])
+        self.alert_delivery = AlertDelivery.objects.create(
+            alert=self.own.alert, channel=self.alert_channel, word="fired", due_at=now()
+        )
         self.join_token = JoinToken.objects.create(token_hash="0" * 64, expires_at=now() + HOUR)
 
     def hold_card(self) -> Card:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from pool.rules.problems import marked as _
+
 HOUR, DAY = 3600, 86_400
 
 
@@ -37,54 +39,74 @@ def _performance(slug: str, name: str, metric: str, *rest: object, **more: objec
 
 
 BUILT_IN: tuple[BuiltIn, ...] = (
-    _hardware("ecc", "ECC errors", "critical", "ecc", "card", "increase", 600, "above", 0),
+    _hardware("ecc", _("ECC errors"), "critical", "ecc", "card", "increase", 600, "above", 0),
     _hardware(
-        *("heat", "Card is hot", "critical", "temperature", "card", "max", 60, "above", 79.9, 77),
+        *(
+            "heat",
+            _("Card is hot"),
+            "critical",
+            "temperature",
+            "card",
+            "max",
+            60,
+            "above",
+            79.9,
+            77,
+        ),
         for_s=30,
         clear_s=60,
     ),
     _hardware(
-        *("throttle", "Card is slowed down", "warning", "throttle", "card", "mean", 120, "above"),
+        *(
+            "throttle",
+            _("Card is slowed down"),
+            "warning",
+            "throttle",
+            "card",
+            "mean",
+            120,
+            "above",
+        ),
         *(25, 5),
         for_s=30,
         clear_s=60,
     ),
     _hardware(
-        *("power", "Little power while held", "warning", "power_share", "card", "mean", 1800),
+        *("power", _("Little power while held"), "warning", "power_share", "card", "mean", 1800),
         *("below", 30, 33),
         clear_s=300,
         held_only=True,
     ),
     _hardware(
-        *("node-health", "Cards of a node not OK", "critical", "unhealthy", "node", "last", 60),
+        *("node-health", _("Cards of a node not OK"), "critical", "unhealthy", "node", "last", 60),
         *("above", 50),
         for_s=60,
         clear_s=60,
     ),
     _performance(
-        *("util", "Little use", "util", "card", "p95", 7 * DAY, "below", 20, 22), clear_s=HOUR
+        *("util", _("Little use"), "util", "card", "p95", 7 * DAY, "below", 20, 22), clear_s=HOUR
     ),
     _performance(
-        *("occupancy", "Low SM occupancy", "occupancy", "card", "mean", HOUR, "below", 30, 33),
+        *("occupancy", _("Low SM occupancy"), "occupancy", "card", "mean", HOUR, "below", 30, 33),
         for_s=900,
         clear_s=900,
         held_only=True,
     ),
     _performance(
-        *("memory", "Memory nearly full", "memory", "card", "mean", 600, "above", 90, 88),
+        *("memory", _("Memory nearly full"), "memory", "card", "mean", 600, "above", 90, 88),
         for_s=300,
         clear_s=300,
     ),
     _performance(
-        *("queue-wait", "Work waits long", "queue_wait", "project", "last", 60, "above", 3600),
+        *("queue-wait", _("Work waits long"), "queue_wait", "project", "last", 60, "above", 3600),
         clear_s=30,
     ),
     _performance(
-        *("band-high", "No room for bursts", "util", "partition", "mean", DAY, "above", 85, 82),
+        *("band-high", _("No room for bursts"), "util", "partition", "mean", DAY, "above", 85, 82),
         clear_s=HOUR,
     ),
     _performance(
-        *("band-low", "Partition little used", "util", "partition", "mean", 7 * DAY, "below"),
+        *("band-low", _("Partition little used"), "util", "partition", "mean", 7 * DAY, "below"),
         *(20, 22),
         clear_s=HOUR,
         enabled=False,

@@ -1,10 +1,12 @@
 """Pure: the metrics that rules may judge, with unit, source, and what can be asked of each."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pool.rules.alerting.terms import Aggregate, Scope
+from pool.rules.problems import Problem
+from pool.rules.problems import marked as _
 
 RAW_LONGEST_S = 900
 MINUTE_LONGEST_S = 21_600
@@ -74,35 +76,49 @@ RAW_ONLY = frozenset({"ecc", "throttle"})
 """Not condensed: judged over short windows alone."""
 
 
-def problems(
-    *,
-    metric: str,
-    scope: str,
-    aggregate: str,
-    window_s: int,
-    threshold: float,
-    clear: float | None,
-    side: str,
-) -> dict[str, str]:
-    """What is wrong with such a rule, by field; the texts are marks of the catalogue."""
-    known = METRICS.get(metric)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a rule asks of a metric; times in seconds."""
+
+    metric: str
+    scope: str
+    aggregate: str
+    window_s: int
+    side: str
+    threshold: float
+    clear: float | None = None
+
+
+def problems(asked: Asked) -> dict[str, Problem]:
+    """What is wrong with such a rule, by field."""
+    known = METRICS.get(asked.metric)
     if known is None:
-        return {"metric": "unknown_metric"}
+        return {"metric": _one_of(METRICS)}
     found = {}
-    if scope not in known.scopes:
-        found["scope"] = "scope_not_for_metric"
-    if aggregate not in known.aggregates:
-        found["aggregate"] = "aggregate_not_for_metric"
-    longest = RAW_LONGEST_S if metric in RAW_ONLY else LONGEST_S
-    if known.source is Source.SAMPLES and not SHORTEST_S <= window_s <= longest:
-        found["window_seconds"] = "window_too_short_or_long"
-    if not 0 <= threshold <= known.most:
-        found["threshold"] = "threshold_out_of_range"
-    if clear is not None and (clear > threshold if side == "above" else clear < threshold):
-        found["clear_threshold"] = "clear_on_wrong_side"
+    if asked.scope not in known.scopes:
+        found["scope"] = _one_of(known.scopes)
+    if asked.aggregate not in known.aggregates:
+        found["aggregate"] = _one_of(known.aggregates)
+    longest = RAW_LONGEST_S if asked.metric in RAW_ONLY else LONGEST_S
+    if known.source is Source.SAMPLES and not SHORTEST_S <= asked.window_s <= longest:
+        span = {"least": SHORTEST_S, "most": longest}
+        found["window_seconds"] = Problem(_("From %(least)s to %(most)s seconds."), span)
+    if not 0 <= asked.threshold <= known.most:
+        held = {"most": f"{known.most:g}", "unit": known.unit}
+        found["threshold"] = Problem(_("From 0 to %(most)s %(unit)s."), held)
+    if asked.clear is not None and _wrong_side(asked, asked.clear):
+        found["clear_threshold"] = Problem(_("Well again lies on the other side of the threshold."))
     return found
 
 
+def _wrong_side(asked: Asked, clear: float) -> bool:
+    return clear > asked.threshold if asked.side == "above" else clear < asked.threshold
+
+
+def _one_of(known: Iterable[str]) -> Problem:
+    return Problem(_("Choose from: %(known)s."), {"known": ", ".join(sorted(known))})
+
+
 def every_s(window_s: int) -> int:
-    """How often a rule is looked at, in seconds: ten times a minute is enough for none."""
+    """How often a rule is looked at, in seconds: the longer its window, the seldomer."""
     return max(5, min(3600, window_s // 60))

@@ -1,7 +1,7 @@
 """Pure: which routes an alert takes, and when its word may leave; silences.
 
-Hardware is told at any hour. Other alerts wait for the hours of their route: days of the week,
-minutes of the day in the route's zone, days on which it is closed.
+Performance and single workloads keep to the hours of their route: days of the week, minutes of the
+day in the route's zone, days on which it is closed. Everything else is told at any hour.
 """
 
 from collections.abc import Iterable
@@ -15,6 +15,8 @@ FURTHEST_DAYS = 60
 """A route that is closed for longer than this lets the word out then."""
 
 ALL_DAYS = frozenset(range(7))
+
+KEEP_HOURS = frozenset({Family.PERFORMANCE, Family.WORKLOAD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def open_at(hours: Hours, moment: datetime) -> bool:
 
 def due(hours: Hours, family: str, moment: datetime) -> datetime:
     """When the word of such an alert may leave: at once, or at the route's next opening."""
-    if family == Family.HARDWARE or open_at(hours, moment):
+    if family not in KEEP_HOURS or open_at(hours, moment):
         return moment
     zone = ZoneInfo(hours.zone)
     here = moment.astimezone(zone)

@@ -9,7 +9,28 @@ WINDOW = {
     "nodes": ["node-a"],
 }
 LINE = {"project": "vision", "partition": "a100", "unit": "cards_micro", "limit": 1}
+SOON = "2099-01-01T00:00:00Z"
 BODIES = {
+    ("alert-channels", "create"): {"name": "new", "kind": "mail", "to": "ops@example.org"},
+    ("alert-channels", "partial_update"): {"enabled": False},
+    ("alert-routes", "create"): {"channel": "ops"},
+    ("alert-routes", "partial_update"): {"severity": "critical"},
+    ("alert-rules", "create"): {
+        "slug": "new",
+        "name": "New",
+        "family": "hardware",
+        "severity": "info",
+        "metric": "temperature",
+        "scope": "card",
+        "aggregate": "max",
+        "window_seconds": 60,
+        "side": "above",
+        "threshold": 70,
+    },
+    ("alert-rules", "partial_update"): {"threshold": 70},
+    ("alert-silences", "create"): {"project": "vision", "ends_at": SOON, "reason": "a move"},
+    ("alerts", "receive"): {"alerts": []},
+    ("alerts", "silence"): {"seconds": 3600, "reason": "a new fan"},
     ("nodes", "confirm_dead"): {"reason": "burnt"},
     ("advice", "create"): {"project": "vision", "task": "finetuning"},
     ("approval-policies", "create"): {
@@ -119,6 +140,11 @@ def address_of(world, tenant, noun):
     if noun == "tokens":
         return tenant.people["member"].user.api_tokens.get().uid
     named = {
+        "alert-channels": world.alert_channel,
+        "alert-deliveries": world.alert_delivery,
+        "alert-routes": world.alert_route,
+        "alert-rules": world.alert_rule,
+        "alert-silences": tenant.silence,
         "alerts": tenant.alert,
         "cards": tenant.hold.card,
         "delegations": tenant.delegation,

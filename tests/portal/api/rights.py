@@ -11,6 +11,11 @@ ADMIN = frozenset({"platform_admin"})
 ORGANIZATION = ADMIN | {"org_admin"}
 
 SEES: dict[str, frozenset[str]] = {
+    "alert-channels": ADMIN,
+    "alert-deliveries": ADMIN,
+    "alert-routes": ADMIN,
+    "alert-rules": ALL,
+    "alert-silences": WORK,
     "alerts": WORK,
     "cards": ALL,
     "environments": INSIDE,
@@ -52,7 +57,7 @@ SEES: dict[str, frozenset[str]] = {
 
 SHARED = frozenset(
     {
-        *("cards", "nodes", "partitions", "prices", "registries", "seats", "slices"),
+        *("alert-rules", "cards", "nodes", "partitions", "prices", "registries", "seats", "slices"),
         *("templates", "windows"),
     }
 )
@@ -60,6 +65,26 @@ SHARED = frozenset(
 
 LISTS = ("retrieve", "list")
 DOES: dict[tuple[str, str], frozenset[str]] = {
+    ("alert-channels", "create"): ADMIN,
+    ("alert-channels", "destroy"): ADMIN,
+    ("alert-channels", "partial_update"): ADMIN,
+    ("alert-channels", "test"): ADMIN,
+    ("alert-deliveries", "retry"): ADMIN,
+    ("alert-routes", "create"): ADMIN,
+    ("alert-routes", "destroy"): ADMIN,
+    ("alert-routes", "partial_update"): ADMIN,
+    ("alert-rules", "backtest"): ADMIN,
+    ("alert-rules", "create"): ADMIN,
+    ("alert-rules", "destroy"): ADMIN,
+    ("alert-rules", "partial_update"): ADMIN,
+    ("alert-rules", "reset"): ADMIN,
+    ("alert-silences", "create"): LEAD,
+    ("alert-silences", "end"): LEAD,
+    ("alerts", "acknowledge"): LEAD,
+    ("alerts", "receive"): ADMIN,
+    ("alerts", "release"): LEAD,
+    ("alerts", "silence"): LEAD,
+    ("alerts", "tell_owners"): LEAD,
     ("events", "export"): LEAD,
     ("group-roles", "create"): ADMIN,
     ("group-roles", "destroy"): ADMIN,
@@ -211,7 +236,12 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
 }
 """Who may do what; those who only see the thing are told 403, all others 404."""
 
-BARRED = frozenset({"found-work", "group-roles", "join-tokens", "policies", "quota-drifts"})
+BARRED = frozenset(
+    {
+        *("alert-channels", "alert-deliveries", "alert-routes"),
+        *("found-work", "group-roles", "join-tokens", "policies", "quota-drifts"),
+    }
+)
 """Nouns of platform admins: others are told that they may not."""
 
 UNADDRESSED = frozenset(

@@ -16,6 +16,8 @@ from tests.portal.world import ROLES
 
 OWNED = {
     "accounts-of-projects": "service-accounts",
+    "alert-silences": "alert-silences",
+    "alerts": "alerts",
     "approvals": "requests",
     "invitations": "invitations",
     "leases": "leases",
@@ -38,6 +40,8 @@ OWNED = {
 """First word of an address, and the noun of the thing in it, which belongs to one tenant."""
 
 APART = {
+    "alert-rules": "the pool's",
+    "alert-ways": "platform admins' alone; checked by their own tests",
     "cards": "the pool's",
     "environments": "shared, or checked by its own tests",
     "events": "a format, no thing",
@@ -57,6 +61,7 @@ BY_SECRET = frozenset({"invitation"})
 """The link is the right."""
 
 VERBS = {
+    "alert-act": "take",
     "approval-decide": "approve",
     "member-change": "remove",
     "notebook-act": "stop",

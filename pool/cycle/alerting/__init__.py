@@ -1,0 +1,1 @@
+"""Alerts in the cycle: rules are looked at, words handed to their routes."""

@@ -1,0 +1,1 @@
+"""What alert rules see, and alerts as people read them."""

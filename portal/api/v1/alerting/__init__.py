@@ -1,0 +1,1 @@
+"""Alert rules, silences, and the ways by which alerts leave, for scripts."""

@@ -1,0 +1,1 @@
+"""Pages of alerts: the board, rules with their back-test, silences, ways out of the house."""
