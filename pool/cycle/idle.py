@@ -10,7 +10,7 @@ from pool.cycle.silence import boottime, this_boot
 from pool.lifecycle.workloads import WorkloadState
 from pool.locks import IDLE
 from pool.models.notebooks.notebooks import Notebook
-from pool.selectors.notebooks.rules import rule_of
+from pool.selectors.notebooks.rules import rules_of
 from pool.selectors.notebooks.signals import Read, readings_of, signals_of, sizes_of
 from pool.services.notebooks.judged import Clock, notebook_judged
 from pool.sweeps import each
@@ -35,11 +35,12 @@ def sweep(clock: Clock) -> int:
         return 0
     reads = readings_of(attempts=attempts, now=clock.at)
     sizes = sizes_of(attempts=attempts)
+    rules = rules_of(workloads=[row.workload for row in rows])
 
     def act(row: Notebook) -> bool:
         key = row.attempt_id or 0
         signals = signals_of(row, reads.get(key, Read()), sizes.get(key, (0, 0)), clock.at)
-        rule = rule_of(workload=row.workload)
+        rule = rules[row.workload_id]
         notebook_judged(notebook=row, signals=signals, rule=rule, clock=clock)
         return True
 

@@ -44,6 +44,16 @@ class Rule:
     action: str = IdleAction.RECLAIM
     busy_counts: bool = True
     cpu_counts: bool = True
+    quiet_from: int | None = None
+    quiet_until: int | None = None
+
+    def quiet(self, minute: int) -> bool:
+        """Whether letters rest in this minute of the owner's day; a night may pass midnight."""
+        if self.quiet_from is None or self.quiet_until is None:
+            return False
+        if self.quiet_from <= self.quiet_until:
+            return self.quiet_from <= minute < self.quiet_until
+        return minute >= self.quiet_from or minute < self.quiet_until
 
 
 @dataclass(frozen=True, slots=True)

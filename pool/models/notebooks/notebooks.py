@@ -18,8 +18,9 @@ class Notebook(models.Model):
     """One row for each workload of that kind, about its newest run.
 
     `facts` is what the node told last, taken in at `facts_at`. `quiet_s` counts how long nothing
-    has moved, over known time alone (none is counted before `kept_until`); `judged_boottime` and `judged_shift` say on which steady clock
-    the last judgement stood. `warned` is the last warning given, in minutes before the end.
+    has moved, over known time alone; none is counted before `kept_until`. `judged_boottime` and
+    `judged_shift` say on which steady clock the last judgement stood. `warned` is the last warning
+    given, in minutes before the end.
     """
 
     workload = models.OneToOneField(Workload, on_delete=models.CASCADE, related_name="notebook")
@@ -63,8 +64,8 @@ class IdleRule(models.Model):
     """How long notebooks may be left alone, for all (no scope) or for some. Seconds and minutes.
 
     `busy_counts` says whether a kernel that executes is always activity, `cpu_counts` whether
-    processors, disk and network are. From `quiet_from` to `quiet_until` (minutes of the owner's day)
-    nothing is sent outside. Of several rules that fit, the narrowest counts.
+    processors, disk and network are. From `quiet_from` to `quiet_until` (minutes of its owner's
+    day) nothing is sent outside. Of several rules that fit, the narrowest counts.
     """
 
     uid = UidField(prefix="ir")

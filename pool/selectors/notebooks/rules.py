@@ -1,5 +1,7 @@
 """Which rule of idleness holds for a notebook."""
 
+from collections.abc import Collection, Iterable
+
 from django.db.models import Q, QuerySet
 
 from pool.lifecycle.idleness import IDLE_SECONDS, WARN_MINUTES
@@ -15,13 +17,33 @@ def rule_of(*, workload: Workload) -> Rule:
 
     Without any, the template's own limit with the usual warnings holds.
     """
-    placed = Placement.objects.filter(attempt__workload=workload).order_by("-pk")
-    partition = placed.values_list("partition_id", flat=True).first()
+    return rules_of(workloads=[workload])[workload.pk]
+
+
+def rules_of(*, workloads: Collection[Workload]) -> dict[int, Rule]:
+    """The same for many, by key; two queries however many there are."""
+    where = places_of(workloads=workloads)
+    rules = list(IdleRule.objects.all())
+    return {one.pk: rule_among(one, where.get(one.pk), rules) for one in workloads}
+
+
+def places_of(*, workloads: Collection[Workload]) -> dict[int, int]:
+    """The partition of each one's newest placement, by key."""
+    keys = [one.pk for one in workloads]
+    placed = Placement.objects.filter(attempt__workload__in=keys)
+    newest = placed.order_by("attempt__workload", "-pk").distinct("attempt__workload")
+    return dict(newest.values_list("attempt__workload", "partition"))
+
+
+def rule_among(workload: Workload, partition: int | None, rules: Iterable[IdleRule]) -> Rule:
+    """The narrowest of these rules that fits; without any, the template's own limit."""
     template = workload.template_version.template_id
-    fits = IdleRule.objects.filter(
-        Q(project=None) | Q(project=workload.project_id),
-        Q(template=None) | Q(template=template),
-        Q(partition=None) | Q(partition=partition),
+    fits = (
+        one
+        for one in rules
+        if one.project_id in (None, workload.project_id)
+        and one.template_id in (None, template)
+        and one.partition_id in (None, partition)
     )
     found = max(fits, key=_narrow, default=None)
     if found is None:
@@ -34,6 +56,8 @@ def rule_of(*, workload: Workload) -> Rule:
         action=found.action,
         busy_counts=found.busy_counts,
         cpu_counts=found.cpu_counts,
+        quiet_from=found.quiet_from,
+        quiet_until=found.quiet_until,
     )
 
 
@@ -44,7 +68,7 @@ def _narrow(rule: IdleRule) -> tuple[int, bool, bool, bool]:
 
 def rule_list(*, standing: Standing) -> QuerySet[IdleRule]:
     """Rules for all, and those of projects that the person may read."""
-    rows = IdleRule.objects.select_related("template", "project", "partition")
+    rows = IdleRule.objects.select_related("template", "project__organization", "partition")
     if standing.platform:
         return rows
     return rows.filter(Q(project=None) | standing.sees())

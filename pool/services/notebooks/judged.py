@@ -2,8 +2,9 @@
 
 import dataclasses
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -13,9 +14,11 @@ from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.idleness import IdleAction, Verdict
 from pool.lifecycle.workloads import WorkloadState
+from pool.models.approvals.notices import NoticeDelivery
 from pool.models.notebooks.notebooks import Notebook
 from pool.models.workloads import Workload
 from pool.rules.idle import Counted, Judgement, Rule, Signals, judge
+from pool.rules.idling.words import DAY_MINUTES
 from pool.rules.notices import NoticeKind
 from pool.rules.problems import marked
 from pool.services.moves import locked
@@ -56,6 +59,8 @@ def notebook_judged(
     if workload.state != WorkloadState.RUNNING or row.attempt_id != notebook.attempt_id:
         return None
     found = judge(signals, rule, Counted(row.quiet_s, row.warned), _elapsed(row, clock))
+    if row.kept_until is not None and clock.at < row.kept_until:
+        found = dataclasses.replace(found, quiet_s=0.0, warned=None, warn=None, over=False)
     before = row.verdict
     _write(row, found, clock)
     words: dict[str, Any] = {
@@ -71,12 +76,12 @@ def notebook_judged(
         number = record(
             EventKind.NOTEBOOK_WARNED, workload, actor=SYSTEM, because=row.evidence, **words
         )
-        _tell(workload, WARNED, number, minutes=found.warn)
+        _tell(workload, WARNED, number, _morning(workload, rule, clock.at), minutes=found.warn)
     if found.over and rule.action == IdleAction.RECLAIM:
         number = record(
             EventKind.NOTEBOOK_RECLAIMED, workload, actor=SYSTEM, because=row.evidence, **words
         )
-        _tell(workload, RECLAIMED, number)
+        _tell(workload, RECLAIMED, number, _morning(workload, rule, clock.at))
         minutes = round(found.quiet_s / 60)
         workload_stop(
             workload=workload,
@@ -87,17 +92,38 @@ def notebook_judged(
     return found
 
 
-def _tell(workload: Workload, text: str, number: int, **values: Any) -> None:
-    """The owner's inbox, and what leaves the house by their own choice; each once."""
+def _morning(workload: Workload, rule: Rule, at: datetime) -> datetime | None:
+    """When the owner's quiet hours end, while they last: only letters rest, nothing else does."""
+    here = at.astimezone(ZoneInfo(workload.owner.zone or "UTC"))
+    minute = here.hour * 60 + here.minute
+    if not rule.quiet(minute):
+        return None
+    return at + timedelta(minutes=((rule.quiet_until or 0) - minute) % DAY_MINUTES)
+
+
+def _tell(
+    workload: Workload, text: str, number: int, morning: datetime | None, **values: Any
+) -> None:
+    """The owner's inbox, and what leaves the house by their own choice; each once.
+
+    In quiet hours a warning is not sent out at all: by the morning it is about the past.
+    """
+    key = f"idle:{workload.uid}:{number}"
     notice_send(
         kind=NoticeKind.IDLE,
         to=[workload.owner],
         about=workload,
         text=text,
-        key=f"idle:{workload.uid}:{number}",
+        key=key,
         name=workload.name,
         **values,
     )
+    if morning is not None:
+        letters = NoticeDelivery.objects.filter(notice__user=workload.owner, notice__key=key)
+        if text == WARNED:
+            letters.delete()
+        else:
+            letters.filter(due_at__lt=morning).update(due_at=morning)
 
 
 def _elapsed(row: Notebook, clock: Clock) -> float:

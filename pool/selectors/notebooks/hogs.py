@@ -1,0 +1,87 @@
+"""Work of every kind that holds card memory while its SM use is nothing, in a few queries."""
+
+from datetime import datetime, timedelta
+
+from django.db import connection
+
+from pool.lifecycle.workloads import WorkloadState
+from pool.models.workloads import Workload
+from pool.rules.idle import SM_PERCENT
+from pool.rules.idling.hogs import Use, hogs
+from pool.selectors.memberships import Standing
+from pool.selectors.workloads import workload_list
+
+LOOK_S = 600
+BACK_S = 24 * 3600
+"""Means are of the last ten minutes; how long nothing computes is looked up for a day."""
+
+MOST = 500
+
+_USES = """
+WITH run AS (
+    SELECT a.id AS attempt, a.workload_id AS workload, sum(h.memory_mib) AS mib
+    FROM pool_hold h
+    JOIN pool_placement p ON p.id = h.placement_id
+    JOIN pool_attempt a ON a.id = p.attempt_id
+    WHERE upper_inf(h.held) AND h.slice_id IS NOT NULL AND a.workload_id = ANY(%(work)s)
+    GROUP BY a.id, a.workload_id
+)
+SELECT run.workload, run.mib, s.memory, s.sm, s.known, run.attempt
+FROM run JOIN LATERAL (
+    SELECT sum(memory_mib_mean) / nullif(count(DISTINCT at)
+               FILTER (WHERE memory_mib_mean IS NOT NULL), 0) AS memory,
+           avg(sm_mean) AS sm,
+           coalesce(sum(seconds) FILTER (WHERE sm_mean IS NOT NULL), 0)
+               / greatest(count(DISTINCT slice_id), 1) AS known
+    FROM pool_sample
+    WHERE attempt_id = run.attempt AND slice_id IS NOT NULL AND at > %(since)s
+) s ON true
+"""
+
+_QUIET = """
+SELECT attempt_id,
+       coalesce(sum(seconds) FILTER (WHERE at > coalesce(last, '-infinity') AND known[2] > 0), 0),
+       bool_or(last IS NOT NULL)
+FROM (
+    SELECT attempt_id, at, seconds, known,
+           max(at) FILTER (WHERE mean[2] >= %(sm)s) OVER (PARTITION BY attempt_id) AS last
+    FROM pool_rollup_minute
+    WHERE attempt_id = ANY(%(attempts)s) AND at > %(since)s AND slice_id IS NOT NULL
+) m GROUP BY attempt_id
+"""
+
+
+def hog_list(*, standing: Standing, now: datetime) -> list[tuple[Workload, Use]]:
+    """Those of the projects that the person may read, the most memory first."""
+    rows = workload_list(standing=standing).filter(state=WorkloadState.RUNNING)
+    work = {row.pk: row for row in rows}
+    found = hogs(uses_of(workloads=list(work), now=now))[:MOST]
+    return [(work[one.workload], one) for one in found]
+
+
+def uses_of(*, workloads: list[int], now: datetime) -> list[Use]:
+    """What each of these has used lately; two queries however many they are."""
+    words = {"work": workloads, "since": now - timedelta(seconds=LOOK_S)}
+    with connection.cursor() as cursor:
+        cursor.execute(_USES, words)
+        told = cursor.fetchall()
+    quiet = _quiet([row[5] for row in told], now)
+    return [
+        Use(
+            workload=workload,
+            memory_mib=memory,
+            slice_mib=int(mib),
+            sm_percent=sm,
+            known_s=float(known),
+            quiet_s=quiet.get(attempt),
+        )
+        for workload, mib, memory, sm, known, attempt in told
+    ]
+
+
+def _quiet(attempts: list[int], now: datetime) -> dict[int, float]:
+    """Known seconds since compute was last seen, where it was seen within a day."""
+    words = {"attempts": attempts, "since": now - timedelta(seconds=BACK_S), "sm": SM_PERCENT}
+    with connection.cursor() as cursor:
+        cursor.execute(_QUIET, words)
+        return {attempt: float(seconds) for attempt, seconds, _seen in cursor.fetchall()}
