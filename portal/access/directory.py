@@ -108,6 +108,21 @@ def person_bound(username: str, password: str) -> Person | None:
     return _with_groups(person, groups)
 
 
+def group_people(group: str) -> list[Person]:
+    """Who the directory lists in that group (by cn or DN, in any case) at this moment.
+
+    Raises:
+        DirectoryAway: the directory does not answer.
+    """
+    wanted = group.strip().casefold()
+    with _open(settings.LDAP_BIND_DN, settings.LDAP_BIND_PASSWORD) as connection:
+        if connection is None:
+            raise DirectoryAway("the service account is refused")
+        named = [one for one in _groups(connection) if wanted in {n.casefold() for n in one[0]}]
+        listed = _people(connection, settings.LDAP_USER_FILTER) if named else ()
+        return [one for one in (_with_groups(one, named) for one in listed) if one.groups]
+
+
 def directory_sync() -> Read:
     """Read everybody and their groups; roles that the directory brings become what it says now.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import structlog
 from django.db import transaction
 
-from pool.errors import Invalid, NotYours
+from pool.errors import Invalid, NotYours, PoolError
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models.people.groups import SOURCES, GroupRole
@@ -65,6 +65,42 @@ def group_role_set(
 
 
 @transaction.atomic
+def group_role_change(
+    *,
+    group_role: GroupRole,
+    source: str,
+    group: str,
+    role: str,
+    actor: Actor,
+    organization: Organization | None = None,
+    project: Project | None = None,
+) -> GroupRole:
+    """Let the mapping say something else; who held the old role by it loses it at the next reading.
+
+    The same again changes nothing. Where another mapping says the new thing already, this one goes.
+
+    Raises:
+        Invalid: as `group_role_set`.
+        NotYours: it is gone.
+    """
+    row = GroupRole.objects.select_for_update(of=("self",)).filter(pk=group_role.pk).first()
+    if row is None:
+        raise NotYours
+    new = group_role_set(
+        source=source,
+        group=group,
+        role=role,
+        organization=organization,
+        project=project,
+        actor=actor,
+    )
+    if new.pk != row.pk:
+        _tell(row, actor, "removed")
+        row.delete()
+    return new
+
+
+@transaction.atomic
 def group_role_remove(*, group_role: GroupRole, actor: Actor) -> None:
     """The group brings this role no more; who held it through it loses it at the next reading.
 
@@ -111,14 +147,21 @@ def person_groups_read(*, user: User, source: str, groups: Iterable[str], actor:
 
 
 def directory_read(*, source: str, people: Mapping[str, Iterable[str]], actor: Actor) -> Moved:
-    """Roles of everybody by user name and groups, whoever the directory lists no more included."""
+    """Roles of everybody by user name and groups, whoever the directory lists no more included.
+
+    Somebody whose roles cannot be what it says is told in the log, and is nobody else's matter.
+    """
     total = Moved()
     known = User.objects.filter(username__in=list(people))
     gone = User.objects.filter(memberships__source=source).exclude(username__in=list(people))
     for user in [*known.order_by("pk"), *gone.distinct().order_by("pk")]:
-        one = person_groups_read(
-            user=user, source=source, groups=people.get(user.username, ()), actor=actor
-        )
+        try:
+            one = person_groups_read(
+                user=user, source=source, groups=people.get(user.username, ()), actor=actor
+            )
+        except PoolError as odd:
+            log.warning("directory.person_left_out", user=user.pk, why=str(odd))
+            continue
         total = Moved(total.given + one.given, total.taken + one.taken, total.kept + one.kept)
     return total
 
