@@ -12,3 +12,17 @@ class PriceInThePast(PoolError):
     text = _(
         "Usage up to %(metered_until)s is already charged; a price cannot start at %(starts_at)s."
     )
+
+
+class MonthNotOver(PoolError):
+    """A month is reviewed and closed after it is over; detail: month."""
+
+    code = "month_not_over"
+    text = _("%(month)s is not over yet.")
+
+
+class MonthNotPosted(PoolError):
+    """Some hours of the month are not in the ledger yet; detail: left, in hours."""
+
+    code = "month_not_posted"
+    text = _("Some hours of the month are not in the ledger yet. Try again in a few minutes.")

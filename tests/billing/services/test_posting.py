@@ -8,6 +8,7 @@ from django.db.models import Sum
 
 from billing.models import Contract, Discount, Entry, Month, Posting, Usage
 from billing.rating.accounts import CARD_PARTS, Account
+from billing.selectors.holds import database_now
 from billing.services.metering import usage_meter
 from billing.services.posting import ledger_post, ledger_repost
 from pool.lifecycle.events import EventKind
@@ -29,7 +30,9 @@ def posted(until="2026-03-10", **of):
 
 
 def sums(**of):
-    rows = Posting.objects.filter(**of).order_by().values_list("account").annotate(Sum("amount_micro"))
+    rows = (
+        Posting.objects.filter(**of).order_by().values_list("account").annotate(Sum("amount_micro"))
+    )
     return {account: int(micro) for account, micro in rows if micro}
 
 
@@ -108,10 +111,10 @@ def test_discounts_and_bases_are_postings_of_their_own():
     books = Books.opened(rate=RATE)
     home = books.project.organization
     Contract.objects.create(organization=home, since=at("2026-01-01").date(), tax_milli=200)
-    Discount.objects.create(kind="agreement", milli=100, organization=home, valid=(at("2026-01-01"), None))
     Discount.objects.create(
-        kind="off_peak", milli=500, valid=(at("2026-01-01"), None), from_hour=22, to_hour=6
+        kind="agreement", milli=100, organization=home, valid=(at("2026-01-01"), None)
     )
+    Discount.objects.create(kind="off_peak", milli=500, valid=ever, from_hour=22, to_hour=6)
     told(books.hold((at("2026-03-01T21:00:00"), at("2026-03-01T23:00:00")), micro=1_000_000))
     found = posted(until="2026-03-02", project_id=books.project.pk)
     assert found == {
@@ -167,8 +170,6 @@ def test_an_idle_hour_of_a_card_is_posted_even_if_nobody_came():
 
 def test_only_hours_that_are_over_are_posted():
     books = Books.opened(rate=RATE)
-    from billing.selectors.holds import database_now
-
     start = database_now() - timedelta(hours=3)
     told(books.hold((start, None), micro=1_000_000), EventKind.PLACEMENT_OPENED)
     usage_meter()
