@@ -45,6 +45,7 @@ class Verb(StrEnum):
     SEATS_MANAGE = "seats.manage"
     PRICE_MANAGE = "price.manage"
     MONTH_CLOSE = "month.close"
+    CAPACITY_SEE = "capacity.see"
     EVENT_SEE = "event.see"
     SECRET_MANAGE = "secret.manage"  # noqa: S105
     STORAGE_MANAGE = "storage.manage"
@@ -81,6 +82,7 @@ _ORG_ADMIN = _LEAD | {
     V.ENVIRONMENT_MANAGE,
     V.MONTH_CLOSE,
 }
+    V.CAPACITY_SEE,
 
 MAY: dict[Role, frozenset[Verb]] = {
     Role.VIEWER: _VIEWER,

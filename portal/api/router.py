@@ -30,6 +30,7 @@ from portal.api.v1.people.invitations import InvitationDoor
 from portal.api.v1.placements import PlacementDoor
 from portal.api.v1.prices import PriceDoor
 from portal.api.v1.queue import QueueDoor
+from portal.api.v1.planning.capacity import CapacityDoor
 from portal.api.v1.quotas import QuotaDoor
 from portal.api.v1.quotatree.books import CutbackDoor, DriftDoor
 from portal.api.v1.quotatree.configuration import ConfigurationDoor
@@ -60,6 +61,7 @@ for noun, door in (
     ("cards", CardDoor),
     ("delegations", DelegationDoor),
     ("environments", EnvironmentDoor),
+    ("capacity", CapacityDoor),
     ("events", EventDoor),
     ("group-roles", GroupRoleDoor),
     ("invitations", InvitationDoor),

@@ -17,6 +17,8 @@ from pool.selectors.approvals.notices import notices_unread
 from pool.selectors.approvals.powers import decides_anywhere
 from pool.selectors.memberships import Standing
 from pool.selectors.requests import approval_list
+from portal.pages.notices.inbox import bell_context
+from portal.pages.planning.figures import sees_capacity
 from portal.pages.htmx import standing_of
 
 ROLES = {
@@ -118,6 +120,8 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
     money = [
         link("quotas", "gauge", _("Quotas")),
         link("usage", "coins", _("Usage and cost")),
+    if sees_capacity(standing):
+        money.append(link("planning", "chart-bar", _("Capacity planning")))
     ]
     sections = [Section("", work), Section(_("Pool"), pool), Section(_("Limits and money"), money)]
     if standing.platform or standing.in_organizations(Role.ORG_ADMIN):

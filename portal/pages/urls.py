@@ -28,7 +28,8 @@ from portal.pages.catalogue import urls as catalogue
 from portal.pages.imports import urls as imports
 from portal.pages.notebooks import urls as notebooks
 from portal.pages.notices import inbox, letters, ways
-from portal.pages.people import invitations, members, persons, places
+from portal.pages.people import groups, invitations, members, persons, places
+from portal.pages.planning import index as planning
 from portal.pages.queueing import heads, item, listing, policy, waits
 from portal.pages.quotatree import urls as quotatree
 from portal.pages.scenarios import urls as scenarios
@@ -64,6 +65,7 @@ urlpatterns = [
     path("cards/<str:uid>/usage/", carded.card_usage, name="card-usage"),
     path("workloads/<str:uid>/log/", workloads.log, name="workload-log"),
     *notebooks.urlpatterns,
+    path("planning/", planning.index, name="planning"),
     path("queue/", listing.index, name="queue"),
     path("queue/heads/", heads.heads, name="queue-heads"),
     path("queue/policy/", policy.policy, name="queue-policy"),

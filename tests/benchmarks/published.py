@@ -78,19 +78,22 @@ def published(folder):
     }
 
 
-def philly(folder, count, factor=1.0):
-    """Jobs of October and November 2017, declared `factor` times as long as they ran."""
+def philly(folder, count, factor=1.0, teams=False):
+    """Jobs of October and November 2017, declared `factor` times as long as they ran.
+
+    With `teams` each belongs to the virtual cluster that it was sent to.
+    """
     begin, end = datetime(2017, 10, 1), datetime(2017, 12, 1)  # noqa: DTZ001
     found = []
     for row in rows(folder / "philly" / "philly_adaptdl.csv"):
         at = datetime.fromisoformat(row["timestamp"])
         if begin <= at < end:
             told = ((at - begin).total_seconds(), float(row["duration"]), int(row["num_gpus"]))
-            found.append(told)
+            found.append((*told, row["cluster"] if teams else "recorded"))
     found.sort()
     return [
-        Job(i, at, length, length * factor, gpus)
-        for i, (at, length, gpus) in enumerate(found[:count])
+        Job(i, at, length, length * factor, gpus, tenant=team)
+        for i, (at, length, gpus, team) in enumerate(found[:count])
     ]
 
 

@@ -87,6 +87,7 @@ BODIES = {
         "partition": "a100",
         "unit": "cards_micro",
         "does": "set",
+    ("capacity", "period"): {"since": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z"},
         "amount": 1,
         "starts_at": "2027-01-01T00:00:00Z",
         "reason": "the new year",

@@ -65,6 +65,10 @@ SHARED = frozenset(
 
 LISTS = ("retrieve", "list")
 DOES: dict[tuple[str, str], frozenset[str]] = {
+    ("capacity", "corners"): ORGANIZATION,
+    ("capacity", "demand"): ORGANIZATION,
+    ("capacity", "period"): ORGANIZATION,
+    ("capacity", "verdict"): ORGANIZATION,
     ("alert-channels", "create"): ADMIN,
     ("alert-channels", "destroy"): ADMIN,
     ("alert-channels", "partial_update"): ADMIN,

@@ -1,0 +1,1 @@
+"""Capacity planning: the verdict, the teams, the corners, the trend, and two periods compared."""

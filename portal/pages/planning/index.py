@@ -1,0 +1,180 @@
+"""The page of capacity planning: one sentence, then the numbers that carry it."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from pool.clock import now
+from pool.rules.planning.scatter import Corner, Dot
+from pool.rules.planning.verdict import Band, Choice, Verdict, band_of
+from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless
+from portal.pages.planning.figures import (
+    LONGEST,
+    Model,
+    corners_for,
+    models,
+    period_for,
+    sees_capacity,
+    verdict_for,
+)
+
+WHOLE, PERIODS = "pages/planning/index.html", "pages/planning/_periods.html"
+WEEKS = 4
+
+CORNERS = {
+    Corner.RECUT: (
+        gettext_lazy("Change the cut"),
+        gettext_lazy("Memory is full while compute idles: a slice with less compute does as well."),
+    ),
+    Corner.FEWER: (
+        gettext_lazy("Run fewer side by side"),
+        gettext_lazy("Compute is full while memory idles: limit how many share one card."),
+    ),
+    Corner.SMALLER: (
+        gettext_lazy("Take a smaller piece"),
+        gettext_lazy("Memory and compute both idle: a smaller slice does."),
+    ),
+    Corner.WELL: (gettext_lazy("Leave it"), gettext_lazy("What is held is used.")),
+    Corner.UNKNOWN: (
+        gettext_lazy("Not measured"),
+        gettext_lazy("Its cards tell no use of compute or memory."),
+    ),
+}
+
+BANDS = {
+    Band.UNKNOWN: gettext_lazy("not measured"),
+    Band.BELOW: gettext_lazy("below the band of 70 to 85 %"),
+    Band.WITHIN: gettext_lazy("within the band of 70 to 85 %"),
+    Band.ABOVE: gettext_lazy("above the band of 70 to 85 %: no room for bursts"),
+}
+
+
+@page("GET")
+def index(request: HtmxRequest) -> HttpResponse:
+    """The verdict, the teams, the corners, the trend; two periods of four weeks to begin with."""
+    refuse_unless(sees_capacity(request.standing))
+    evidence, verdict = verdict_for(request.standing)
+    dots = corners_for(request.standing)
+    found = models()
+    context = {
+        "evidence": evidence,
+        "verdict": verdict,
+        "sentence": sentence(verdict),
+        "band": BANDS[band_of(evidence.use_milli)],
+        "teams": sorted(evidence.teams, key=lambda team: (-team.held_cards, team.slug)),
+        "dots": [(dot, *CORNERS[dot.corner]) for dot in dots],
+        "scatter": _scatter(dots),
+        "models": found,
+        "trend": _trend(found),
+        "platform": request.standing.platform,
+        **_periods(request),
+    }
+    return fragment(request, WHOLE, PERIODS, context)
+
+
+def sentence(verdict: Verdict) -> str:
+    """The verdict in one sentence."""
+    if verdict.choice is Choice.TOO_EARLY:
+        return ngettext(
+            "Not enough readings yet: %(n)s more day is needed before a verdict.",
+            "Not enough readings yet: %(n)s more days are needed before a verdict.",
+            verdict.missing_days,
+        ) % {"n": verdict.missing_days}
+    if verdict.choice is Choice.BUY:
+        return ngettext(
+            "Buy: teams use what they hold and wait too long; %(n)s more card is needed.",
+            "Buy: teams use what they hold and wait too long; %(n)s more cards are needed.",
+            verdict.wanted_cards,
+        ) % {"n": verdict.wanted_cards}
+    if verdict.choice is Choice.OPTIMISE:
+        return _optimise(verdict)
+    return _("Leave it as it is: nothing lies idle for long, and no several teams wait too long.")
+
+
+def _optimise(verdict: Verdict) -> str:
+    if not verdict.spare_cards:
+        return _("Optimise first: the pool as a whole is used less than a fifth of the time.")
+    if not verdict.spare:
+        return ngettext(
+            "Optimise first: %(n)s card that teams hold could be given back.",
+            "Optimise first: %(n)s cards that teams hold could be given back.",
+            verdict.spare_cards,
+        ) % {"n": verdict.spare_cards}
+    first = verdict.spare[0]
+    return _(
+        "Optimise first: %(team)s holds %(held).1f cards and uses %(used).1f;"
+        " %(n)s could be given back."
+    ) % {
+        "team": first.name,
+        "held": first.held_cards,
+        "used": first.used_cards,
+        "n": first.spare_cards,
+    }
+
+
+def _scatter(dots: list[Dot]) -> dict[str, Any]:
+    known = [dot for dot in dots if dot.corner is not Corner.UNKNOWN]
+    return {
+        "x": _("Memory used of what was held, %"),
+        "y": _("Compute used of what was held, %"),
+        "dots": [
+            {
+                "name": dot.name,
+                "x": (dot.memory_milli or 0) / 10,
+                "y": (dot.compute_milli or 0) / 10,
+                "weight": dot.card_hours,
+                "corner": dot.corner.value,
+                "said": str(CORNERS[dot.corner][0]),
+            }
+            for dot in known
+        ],
+    }
+
+
+def _trend(found: list[Model]) -> dict[str, Any]:
+    drawn = [one for one in found if one.demand.weeks][:6]
+    return {
+        "title": _("Cards wanted, 95th percentile of the week's hours"),
+        "weeks": max((len(one.demand.weeks) for one in drawn), default=0),
+        "ago": _("weeks ago"),
+        "lines": [
+            {"name": one.demand.label, "data": list(one.demand.weeks), "there": one.demand.cards}
+            for one in drawn
+        ],
+    }
+
+
+def _periods(request: HtmxRequest) -> dict[str, Any]:
+    """Two periods by their first and last days; what is no date is told and the default shown."""
+    today = now().astimezone(UTC).date()
+    usual = {
+        "from_a": today - timedelta(weeks=2 * WEEKS),
+        "to_a": today - timedelta(weeks=WEEKS, days=1),
+        "from_b": today - timedelta(weeks=WEEKS),
+        "to_b": today - timedelta(days=1),
+    }
+    chosen, wrong = dict(usual), ""
+    for name in usual:
+        said = request.GET.get(name, "")
+        try:
+            chosen[name] = date.fromisoformat(said) if said else usual[name]
+        except ValueError:
+            wrong = _("That is no date; write it as 2026-05-31.")
+    for first, last in (("from_a", "to_a"), ("from_b", "to_b")):
+        length = chosen[last] - chosen[first]
+        if not wrong and not timedelta(0) <= length < LONGEST:
+            wrong = _("A period ends after it begins and is no longer than a year.")
+    if wrong:
+        chosen = usual
+    before, after = (
+        period_for(request.standing, _begin(chosen[first]), _begin(chosen[last], days=1))
+        for first, last in (("from_a", "to_a"), ("from_b", "to_b"))
+    )
+    return {"before": before, "after": after, "chosen": chosen, "wrong": wrong}
+
+
+def _begin(day: date, *, days: int = 0) -> datetime:
+    return datetime.combine(day, time(), UTC) + timedelta(days=days)

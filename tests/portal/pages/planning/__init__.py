@@ -1,0 +1,1 @@
+"""Tests of capacity planning at a browser and over REST."""
