@@ -13,7 +13,8 @@ from django.db.models import Q
 from pool.clock import now
 from pool.models.approvals.notices import NoticeDelivery, NoticeHook
 from pool.rules.notices import MOST_AT_ONCE, Channel
-from portal.notices.hooks import Call, NotDialled, call_of, calls_send
+from portal.notices.channels.dial import NotDialled
+from portal.notices.hooks import Call, call_of, calls_send
 from portal.notices.letters import letter_send
 
 log = structlog.get_logger(__name__)

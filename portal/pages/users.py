@@ -24,5 +24,5 @@ def index(request: HtmxRequest) -> HttpResponse:
         (one, [(ROLES[m.role], m.project or m.organization) for m in one.memberships.all()])  # type: ignore[index]
         for one in shown.rows
     ]
-    context = {"page": shown, "people": people, "text": text}
+    context = {"page": shown, "people": people, "text": text, "standing": request.standing}
     return fragment(request, "pages/users/index.html", "pages/users/_rows.html", context)

@@ -5,13 +5,14 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import Model, Q
 
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models.catalogue.storage import Storage
 from pool.models.catalogue.uses import SecretUse
 from pool.models.schedules import Schedule
+from pool.models.tenants import Membership
 from pool.models.users import User
 from pool.models.workloads import Workload
 from pool.selectors.memberships import Standing, standing
@@ -42,9 +43,10 @@ def kinds_owned() -> Iterator[tuple[type[Model], str]]:
 def belongings_hand_over(*, user: User, heir: User, actor: Actor) -> int:
     """Give the heir what the person owns and the heir may use; how many things changed hands.
 
-    Each in a transaction of its own. What belongs to no project goes over whole; a thing of a
-    project only where the heir works. Secrets are never handed on: they are the person's own, and
-    handed-over work forgets them. Folders stay where they are: the paths still name the person.
+    Each in a transaction of its own. What belongs to no place goes over whole; a thing of a project
+    only where the heir works, of an organization only where the heir is somebody. Secrets are never
+    handed on: they are the person's own, and handed-over work forgets them. Folders stay where they
+    are: the paths still name the person.
     """
     heirs = standing(user=heir)
     notebooks = partial(_notebook_given, user, heir, heirs, actor)
@@ -73,8 +75,7 @@ def _notebook_given(user: User, heir: User, heirs: Standing, actor: Actor, found
 def _given(
     column: str, user: User, heir: User, heirs: Standing, actor: Actor, thing: Model
 ) -> bool:
-    home = getattr(thing, "project", None)
-    if home is not None and not heirs.works_in(home):
+    if not _may_have(thing, heir, heirs):
         return False
     changed = [column]
     if isinstance(thing, Storage):
@@ -83,6 +84,18 @@ def _given(
     thing.save(update_fields=changed)
     _tell(thing, user, heir, actor)
     return True
+
+
+def _may_have(thing: Model, heir: User, heirs: Standing) -> bool:
+    """A project's thing is for who works there, an organization's for who is somebody there."""
+    home = getattr(thing, "project", None)
+    if home is not None:
+        return heirs.works_in(home)
+    around = getattr(thing, "organization", None)
+    if around is None or heirs.platform:
+        return True
+    inside = Q(organization=around) | Q(project__organization=around)
+    return Membership.objects.filter(inside, user=heir).exists()
 
 
 def _as_it_was(row: Storage, user: User, heir: User) -> list[str]:

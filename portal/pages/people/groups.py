@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from pool.errors import Invalid, PoolError
 from pool.events import Actor
+from pool.lifecycle.roles import Role
 from pool.models import GroupRole, Organization, Project
 from pool.selectors.people.invited import group_role_list
 from pool.selectors.people.mapped import group_role_has, group_role_holders
@@ -34,6 +35,9 @@ DIRECTORIES = [("ldap", _("LDAP directory")), ("oidc", _("Single sign-on"))]
 PAGE = "pages/people/groups.html"
 
 
+USUAL = {"role": Role.MEMBER}
+
+
 class GroupForm(forms.Form):
     """A group, and the role that it brings."""
 
@@ -43,7 +47,9 @@ class GroupForm(forms.Form):
         max_length=255,
         help_text=_("LDAP: its cn or whole DN. Single sign-on: its value in the groups claim."),
     )
-    role = forms.ChoiceField(label=_("Role"), choices=[(str(k), v) for k, v in ROLES.items()])
+    role = forms.ChoiceField(
+        label=_("Role"), choices=[(str(k), v) for k, v in reversed(ROLES.items())]
+    )
     place = forms.CharField(
         label=_("Where"),
         max_length=80,
@@ -72,7 +78,7 @@ class Affected:
 def index(request: HtmxRequest) -> HttpResponse:
     """The list; a POST shows who would be affected, then (with `sure`) maps the group."""
     refuse_unless(may(request.standing, Verb.GROUP_MANAGE))
-    form = GroupForm(request.POST or None)
+    form = GroupForm(request.POST or None, initial=USUAL)
     context: dict[str, Any] = {}
     if request.method == "POST" and form.is_valid():
         try:

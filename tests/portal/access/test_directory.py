@@ -165,10 +165,11 @@ def test_a_local_password_a_closed_account_and_a_robot_are_never_the_directory_s
     local.save()
     assert DirectoryBackend().authenticate(None, username="ada", password="adas-word") is None
     local.set_unusable_password()
+    local.source = "ldap"
     local.is_active = False
     local.save()
     assert DirectoryBackend().authenticate(None, username="ada", password="adas-word") is None
-    User.objects.filter(pk=local.pk).update(is_active=True, service_account=True)
+    User.objects.filter(pk=local.pk).update(is_active=True, service_account=True, source="")
     assert DirectoryBackend().authenticate(None, username="ada", password="adas-word") is None
 
 
@@ -217,3 +218,14 @@ def test_a_directory_that_is_away_or_refuses_us_changes_nothing(site, settings):
     with pytest.raises(CommandError):
         call_command("directory_sync")
     assert Membership.objects.count() == held
+
+
+@pytest.mark.parametrize(("source", "meant"), [("ldap", True), ("file", True), ("oidc", False)])
+def test_an_account_is_the_directory_s_only_if_it_or_a_file_named_it(site, source, meant):
+    person = rows.user(username="ada", source=source)
+    person.set_unusable_password()
+    person.save()
+    found = DirectoryBackend().authenticate(None, username="ada", password="adas-word")
+    assert (found == person) is meant
+    directory_sync()
+    assert Membership.objects.filter(user=person, source="ldap").exists() is meant

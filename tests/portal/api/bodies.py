@@ -52,6 +52,14 @@ BODIES = {
         "role": "member",
         "project": "vision",
     },
+    ("group-roles", "update"): {
+        "directory": "oidc",
+        "group": "vision-heads",
+        "role": "lead",
+        "project": "vision",
+    },
+    ("notices", "choose"): {"choices": [{"kind": "people", "channel": "mail", "how": "daily"}]},
+    ("notices", "receive"): {"url": "https://example.org/in"},
     ("invitations", "create"): {"email": "new@example.org", "role": "viewer", "project": "vision"},
     ("memberships", "partial_update"): {"role": "viewer"},
     ("organizations", "partial_update"): {"name": "Vision again"},
@@ -79,6 +87,7 @@ BODIES = {
     ("secrets", "rotate"): {"value": "hush, too"},
     ("storage", "create"): {"name": "new", "kind": "dataset", "path": "/srv/new"},
     ("storage", "partial_update"): {"note": "other"},
+    ("capacity", "period"): {"since": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z"},
     ("queue", "target"): {"seconds": 600},
     ("configuration", "load"): {"text": "users: []"},
     ("cutbacks", "keep"): {"reason": "a paper is due"},
@@ -87,7 +96,6 @@ BODIES = {
         "partition": "a100",
         "unit": "cards_micro",
         "does": "set",
-    ("capacity", "period"): {"since": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z"},
         "amount": 1,
         "starts_at": "2027-01-01T00:00:00Z",
         "reason": "the new year",
@@ -189,12 +197,19 @@ def body_of(world, noun, action):
     if (noun, action) == ("leases", "recall"):
         soon = world.own.lease.valid[1] - timedelta(minutes=30)
         return {"ends_at": soon.isoformat(), "reason": "cards are needed"}
+    if (noun, action) == ("baseline", "diagnose"):
+        return {"workload": world.own.workload.uid}
     if (noun, action) == ("workloads", "create"):
         return world.job()
     if (noun, action) == ("schedules", "create"):
         return {**world.job(), "cron": "0 2 * * *"}
     if (noun, action) in {("requests", "create"), ("reservations", "create")}:
         return {"project": "vision", "template": world.version.template.slug, **HOUR}
+    if (noun, action) == ("requests", "approve_together"):
+        asked = world.own.request
+        return {"requests": [{"uid": asked.uid, "revision": asked.revision}]}
+    if (noun, action) in {("requests", "check_together"), ("requests", "undo_together")}:
+        return {"requests": [world.own.request.uid]}
     if (noun, action) == ("quotas", "undo"):
         return {"change": world.own.quota_change, "reason": "too much"}
     if (noun, action) == ("quota-drifts", "repair"):

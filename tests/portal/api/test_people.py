@@ -3,6 +3,7 @@
 from django.core import mail
 
 from pool.models import Invitation, Membership, User
+from tests.portal.world import Caller
 
 KEY = {"Idempotency-Key": "once"}
 
@@ -31,7 +32,9 @@ def test_a_repeated_invitation_is_one_and_its_link_is_told_once(
     assert lead.post("invitations", {"email": "a@b.cd", "role": "member"}).status_code == 403
 
 
-def test_a_project_is_changed_closed_with_its_counts_and_reopened(world):
+def test_a_project_is_changed_closed_with_its_counts_and_reopened(
+    world, django_capture_on_commit_callbacks
+):
     admin, path = world.by("org_admin"), f"projects/{world.own.project.uid}"
     body = {"name": "Sight", "cost_centre": "4711", "most_live": 7}
     changed = admin("PATCH", path, body).json()
@@ -42,8 +45,9 @@ def test_a_project_is_changed_closed_with_its_counts_and_reopened(world):
     refused = admin.post(f"{path}/archive")
     assert (refused.status_code, refused.json()["code"]) == (409, "still_living")
     assert refused.json()["detail"]["workloads"] == 1
-    done = admin.post(f"{path}/archive", {"wind_down": True}).json()
-    assert done["archived_at"]
+    with django_capture_on_commit_callbacks(execute=True):
+        assert admin.post(f"{path}/archive", {"wind_down": True}).status_code == 200
+    assert admin.get(path).json()["archived_at"]
     assert admin.get("projects?archived=false").json()["results"] == []
     assert [row["slug"] for row in admin.get("projects?archived=true").json()["results"]] == [
         "vision"
@@ -88,5 +92,13 @@ def test_a_role_is_changed_in_place_and_a_service_account_gets_tokens_of_its_own
     assert "token" not in lead.get(f"{path}/tokens").json()["results"][0]
     assert lead.post(f"{path}/revoke", {"token": told["uid"]}).json()["revoked_at"]
     assert lead.post(f"{path}/revoke", {"token": "tk-none"}).status_code == 400
+    end = "2099-01-01T00:00:00Z"
+    mine = {"name": "mine", "scopes": ["read", "write"], "expires_at": end}
+    short = Caller(lead.user, lead.post("tokens", mine).json()["token"])
+    wide = {"name": "w", "scopes": ["read"]}
+    for late in ({}, {"expires_at": None}, {"expires_at": "2099-01-02T00:00:00Z"}):
+        refused = short.post(f"{path}/issue", wide | late)
+        assert (refused.status_code, list(refused.json()["detail"])) == (400, ["expires_at"])
+    assert short.post(f"{path}/issue", wide | {"expires_at": end}).status_code == 201
     assert lead.post("service-accounts", {"project": "vision", "username": "x", "role": "lead"})
     assert not User.objects.filter(username="x").exists()

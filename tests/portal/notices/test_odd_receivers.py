@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal.notices.hooks import NotDialled, _public
+from portal.notices.channels.dial import NotDialled, public
 
 
 @pytest.mark.parametrize(
@@ -11,4 +11,4 @@ from portal.notices.hooks import NotDialled, _public
 )
 def test_an_address_that_cannot_be_dialled_is_told_so_and_nothing_else_happens(url):
     with pytest.raises(NotDialled):
-        _public(url)
+        public(url)

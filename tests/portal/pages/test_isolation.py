@@ -45,6 +45,7 @@ APART = {
     "cards": "the pool's",
     "environments": "shared, or checked by its own tests",
     "events": "a format, no thing",
+    "groups": "platform admins' alone; checked by their own tests",
     "found": "platform admins' alone; checked by its own tests",
     "maintenance": "the pool's",
     "map": "the pool's",

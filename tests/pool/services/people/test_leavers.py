@@ -24,6 +24,7 @@ from pool.selectors.people.living import person_living
 from pool.services.catalogue.secrets import secret_set
 from pool.services.catalogue.storage import storage_create
 from pool.services.people import leavers
+from pool.services.people.belongings import belongings_hand_over
 from pool.services.people.leavers import leavers_due, user_leave
 from pool.services.users import user_enable
 from pool.services.workloads import workload_resume
@@ -228,3 +229,13 @@ def test_the_heir_the_leads_and_nobody_else_are_told(world):
     assert sorted(told) == sorted(
         [(heir.pk, f"user:{person.uid}"), (lead.pk, f"project:{world.own.project.uid}")]
     )
+
+
+def test_an_organizations_environment_goes_only_to_somebody_of_it(world):
+    person, row = world.own.owner, world.own.environment
+    type(row).objects.filter(pk=row.pk).update(owner=person)
+    stranger = world.other.people["member"].user
+    for heir, owner in ((stranger, person), (world.own.people["viewer"].user, None)):
+        belongings_hand_over(user=person, heir=heir, actor=SYSTEM)
+        row.refresh_from_db()
+        assert row.owner == (owner or heir)

@@ -67,14 +67,17 @@ def test_a_project_shows_its_people_limits_work_and_leases(visit, world):
     assert visit("viewer").open(f"/projects/{world.other.project.uid}/").status_code == 404
 
 
-def test_closing_shows_the_consequences_and_refuses_until_they_are_accepted(visit, world):
+def test_closing_shows_the_consequences_and_refuses_until_they_are_accepted(
+    visit, world, django_capture_on_commit_callbacks
+):
     admin, project = visit("org_admin"), world.own.project
     path = f"/projects/{project.uid}/close/archive/"
     assert "What lives of it" in admin.open(path).content.decode()
     admin.send(path)
     project.refresh_from_db()
     assert project.archived_at is None
-    admin.send(path, {"wind_down": "1"})
+    with django_capture_on_commit_callbacks(execute=True):
+        admin.send(path, {"wind_down": "1"})
     project.refresh_from_db()
     assert project.archived_at is not None
     assert "archived" in admin.open(f"/projects/{project.uid}/").content.decode()
