@@ -32,7 +32,7 @@ class NoticeOut(serializers.ModelSerializer[Notice]):
         return words_of(row, row.user.zone)
 
 
-class ReadIn(Given):
+class NoticesReadIn(Given):
     """Which; without any all are marked."""
 
     uids = serializers.ListField(
@@ -40,7 +40,7 @@ class ReadIn(Given):
     )
 
 
-class ReadOut(serializers.Serializer[Any]):
+class NoticesReadOut(serializers.Serializer[Any]):
     """How many are not read now."""
 
     unread = serializers.IntegerField()
@@ -93,9 +93,9 @@ class NoticeDoor(Listing):
     filters = NoticeFilters
     queryset = Notice.objects.none()
     told_once = ("secret",)
-    takes = {"read": ReadIn, "choose": NoticeChoicesIn, "receive": NoticeReceiverIn}
+    takes = {"read": NoticesReadIn, "choose": NoticeChoicesIn, "receive": NoticeReceiverIn}
     gives = {
-        "read": (200, ReadOut),
+        "read": (200, NoticesReadOut),
         "choices": (200, NoticeChoicesOut),
         "choose": (200, NoticeChoicesOut),
         "receiver": (200, NoticeReceiverOut),
