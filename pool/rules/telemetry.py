@@ -39,3 +39,17 @@ def step_for(*, length_s: float, age_s: float, keeps: Kept) -> int:
     if length_s <= day and age_s < keeps.minute_days * day:
         return MINUTE_S
     return HOUR_S
+
+
+NO_COUNTER = frozenset({("mig", "ampere")})
+"""Ways of cutting a card whose slices have no counters of their own, by architecture."""
+
+COUNTED = frozenset(
+    {"util_mean", "util_max", "sm_mean", "sm_max", "occupancy_mean", "bandwidth_mean"}
+)
+"""What such counters would say."""
+
+
+def blind(*, mode: str, architecture: str) -> bool:
+    """Whether a steady 0 of such a slice only means that nobody counts (field case D07)."""
+    return (mode, architecture) in NO_COUNTER

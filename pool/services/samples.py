@@ -7,12 +7,14 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 
 from nodeagent.protocol.samples import Reading, SampleBatch
+from nodeagent.protocol.vocabulary import Fidelity
 from pool.clock import now
 from pool.models.cards import Card
 from pool.models.nodes import Node
 from pool.models.samples import WIDE
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt
+from pool.rules.telemetry import COUNTED, blind
 from pool.selectors.ranks import part_on
 from pool.services.observed import actor_of, node_back
 from pool.services.telemetry.rollups import rollups_touched
@@ -20,6 +22,8 @@ from pool.services.telemetry.rollups import rollups_touched
 _COLUMNS = ("at", "card_id", "slice_id", "attempt_id", "seconds", *WIDE, "fidelity")
 EARLIEST_S, LATEST_S = 86_400.0, 300.0
 """Readings from longer ago, or from further ahead, are wrong: no node keeps them for so long."""
+
+NONE: tuple[int | None, bool] = (None, False)
 
 _COPY = f"COPY pool_sample ({', '.join(_COLUMNS)}) FROM STDIN"
 
@@ -54,24 +58,30 @@ def _rows(node: Node, batch: SampleBatch, at: datetime) -> list[tuple[Any, ...]]
     cards = dict(Card.objects.filter(node=node).values_list("uuid", "pk"))
     named = {one.slice for one in batch.readings if one.slice}
     ran = {one.attempt for one in batch.readings if one.attempt}
-    slices = dict(Slice.objects.filter(uid__in=named, card__node=node).values_list("uid", "pk"))
+    cut = Slice.objects.filter(uid__in=named, card__node=node)
+    told = cut.values_list("uid", "pk", "mode", "card__facts__architecture")
+    slices = {uid: (pk, blind(mode=mode, architecture=arch or "")) for uid, pk, mode, arch in told}
     mine = Attempt.objects.filter(part_on(node), uid__in=ran)
     attempts = dict(mine.values_list("uid", "pk"))
     return [
         (
             at + timedelta(seconds=one.at - batch.sent_at),
             cards[one.card],
-            slices.get(one.slice or ""),
+            slices.get(one.slice or "", NONE)[0],
             attempts.get(one.attempt or ""),
-            *_values(one),
+            *_values(one, blind=slices.get(one.slice or "", NONE)[1]),
         )
         for one in batch.readings
         if one.card in cards and -EARLIEST_S <= one.at - batch.sent_at <= LATEST_S
     ]
 
 
-def _values(one: Reading) -> tuple[Any, ...]:
-    return (one.seconds, *(getattr(one, name) for name in WIDE), str(one.fidelity))
+def _values(one: Reading, *, blind: bool) -> tuple[Any, ...]:
+    """The numbers in their order. A measured 0 where there is no counter is unknown, never 0."""
+    if not blind or one.fidelity != Fidelity.MEASURED or one.sm_mean:
+        return (one.seconds, *(getattr(one, name) for name in WIDE), str(one.fidelity))
+    kept = (None if name in COUNTED else getattr(one, name) for name in WIDE)
+    return (one.seconds, *kept, str(Fidelity.UNAVAILABLE))
 
 
 def _copy(rows: list[tuple[Any, ...]]) -> None:

@@ -68,7 +68,7 @@ class Upstream:
             self.used_at = asyncio.get_running_loop().time()
 
     def left_alone(self, now: float) -> bool:
-        """Nothing is carried, nor was for ten minutes; connections that are only kept do not count."""
+        """Nothing was carried for ten minutes; connections that are only kept do not count."""
         return not self.calls and now - self.used_at > IDLE_S
 
     async def close(self) -> None:

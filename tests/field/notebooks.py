@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from nodeagent.protocol.notebooks import NotebookSeen, Stage
 from nodeagent.protocol.samples import Reading, SampleBatch
-from nodeagent.protocol.vocabulary import WorkFound
+from nodeagent.protocol.vocabulary import Fidelity, WorkFound
 from pool.clock import now
 from pool.cycle.idle import sweep
 from pool.cycle.round import run_rounds
@@ -28,7 +28,9 @@ class Desk:
     boottime: float = 1000.0
     shift: float = 0.0
     sequence: int = 0
-    sm: float = 0.0
+    sm: float | None = 0.0
+    memory: float = 0.0
+    fidelity: Fidelity = Fidelity.ESTIMATED
     facts: dict = field(default_factory=lambda: dict(QUIET))
 
     @classmethod
@@ -66,8 +68,9 @@ class Desk:
                 slice=found.uid,
                 attempt=attempt,
                 sm_mean=self.sm,
-                memory_mib_mean=0.0,
-                memory_mib_max=0.0,
+                memory_mib_mean=self.memory,
+                memory_mib_max=self.memory,
+                fidelity=self.fidelity,
             )
             batch = SampleBatch(
                 boot_id="boot-1",

@@ -61,7 +61,7 @@ def _warnings(minutes: Any, idle_s: Any) -> Problem | None:
     wrong = next((p for one in minutes if (p := _within(one, 1, DAY_MINUTES))), None)
     if wrong is not None:
         return wrong
-    if isinstance(idle_s, int) and any(one * 60 >= idle_s for one in minutes):
+    if _within(idle_s, LEAST_S, MOST_S) is None and any(one * 60 >= idle_s for one in minutes):
         return Problem(_("A warning has to come before the time is over."))
     return None
 

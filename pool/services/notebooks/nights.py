@@ -5,9 +5,10 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from pool.clock import now
-from pool.errors import Forbidden, IllegalMove, Invalid
+from pool.errors import Forbidden, Invalid, PoolError
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.idleness import NightAnswer
@@ -23,6 +24,15 @@ from pool.services.moves import locked
 from pool.services.notebooks.keep import NotRunning
 from pool.services.notices.send import notice_send
 from pool.services.refusals import refuse
+
+
+class NothingAsked(PoolError):
+    """Nobody asked, or it was answered, or its time is over."""
+
+    code = "nothing_asked"
+    status = 409
+    text = _("Nothing is asked here any more.")
+
 
 ASKED = marked(
     "%(who)s asks to leave the notebook %(name)s alone until %(until_at)s. Reason: %(reason)s"
@@ -93,7 +103,7 @@ def night_answer(
 
     Raises:
         Forbidden: the person may not give this answer.
-        IllegalMove: it was answered, or its time is over.
+        NothingAsked: it was answered, or its time is over.
     """
     (work,) = locked(
         Workload.objects.filter(pk=night.workload_id).select_related("project", "owner")
@@ -103,7 +113,7 @@ def night_answer(
     if own != (answer is NightAnswer.WITHDRAWN):
         raise Forbidden
     if row.answer or row.until <= now():
-        raise IllegalMove(noun="night", state=row.answer or "over", then=str(answer))
+        raise NothingAsked
     row.answer, row.answered_at, row.answered_by = str(answer), now(), user
     row.words = words.strip()[:200]
     row.save(update_fields=["answer", "answered_at", "answered_by", "words"])

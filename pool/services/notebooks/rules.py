@@ -79,4 +79,4 @@ def idle_rule_remove(*, rule: IdleRule, actor: Actor, reason: str = "") -> None:
 def told(row: IdleRule) -> dict[str, Any]:
     """The rule as events tell it."""
     scope = {name: getattr(getattr(row, name), "slug", "") for name in SCOPES}
-    return scope | {name: getattr(row, name) for name in WORDS}
+    return {"scope": scope, **{name: getattr(row, name) for name in WORDS}}

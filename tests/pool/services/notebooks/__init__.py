@@ -1,0 +1,1 @@
+"""Rules of idleness, nights, and who holds memory for nothing."""
