@@ -39,6 +39,7 @@ from pool.models.samples import LogChunk, Sample
 from pool.models.schedules import Schedule, ScheduleRun
 from pool.models.seats import Seats
 from pool.models.slices import Slice
+from pool.models.telemetry.learned import LearnedBandwidth
 from pool.models.telemetry.rollups import HourRollup, MinuteRollup, RollupDue
 from pool.models.templates import Template, TemplateVersion
 from pool.models.tenants import Membership, Organization, Project, TrustGroup
@@ -74,6 +75,7 @@ __all__ = [
     "Installation",
     "Invitation",
     "JoinToken",
+    "LearnedBandwidth",
     "Lease",
     "LogChunk",
     "Membership",

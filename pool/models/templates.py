@@ -61,7 +61,8 @@ class TemplateVersion(models.Model):
     """So long after its start it is not chosen to give way; an order given counts all the same."""
     idle_seconds = models.PositiveIntegerField(null=True, blank=True)
     checkpoint_seconds = models.PositiveIntegerField(null=True, blank=True)
-    bandwidth = models.CharField(max_length=8, default="light")
+    bandwidth = models.CharField(max_length=8, default="measured")
+    """light, heavy, or measured: what the finished runs of its work have shown."""
     min_profile_compute = models.PositiveSmallIntegerField(default=0)
     unlimited_modes = models.BooleanField(default=False)
     price_class = models.CharField(max_length=32, default="standard")
