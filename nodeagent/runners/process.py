@@ -27,6 +27,7 @@ from nodeagent.notebooks.library import Library
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Host
 from nodeagent.protocol.report import FoundWork
+from nodeagent.protocol.version import GIVEN_WAY, NOTEBOOK_WAY
 from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
 from nodeagent.records import Record
 from nodeagent.runners import adoption, staging
@@ -76,9 +77,8 @@ class ProcessRunner:
             disk.write_whole(self._shim.with_name(name), source)
         self._enclosure = enclosed or enclosure.none()
         self._containers = containers or Containers("")
-        self.kinds: tuple[str, ...] = (
-            (PROCESS, CONTAINER) if self._containers.program else (PROCESS,)
-        )
+        engine = (CONTAINER,) if self._containers.program else ()
+        self.kinds: tuple[str, ...] = (PROCESS, *engine, NOTEBOOK_WAY, GIVEN_WAY)
         self._setting = Setting(work_root, tools, self._lease, self._enclosure, self._containers)
         self._work_root = work_root
         self.own: tuple[Path, ...] = (state_dir, work_root)

@@ -1,10 +1,12 @@
 """Rows to the wish for one node: which slices shall exist, what shall run, what is over."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
 from nodeagent.protocol.desired import Desired, Launch, Notice, WantedSlice, WantedWork
+from nodeagent.protocol.version import GIVEN_WAY, NOTEBOOK_WAY
 from nodeagent.protocol.vocabulary import Mode, Silence, WorkloadKind, WorkWanted
 from pool.lifecycle.catalogue import EnvironmentKind
 from pool.lifecycle.found import FoundState
@@ -101,9 +103,22 @@ def _work(node: Node) -> tuple[WantedWork, ...]:
         if row.pk in holds
     ]
     return tuple(
-        _giving_way(one, row, told.get(row.pk), saved.get(row.workload_id, (None, "")))
+        _giving_way(_known_to(node, one), row, told.get(row.pk), _saved(saved, row))
         for one, row in wanted
     )
+
+
+def _saved(saved: Mapping[int, tuple[int, str]], row: Attempt) -> tuple[int | None, str]:
+    return saved.get(row.workload_id, (None, ""))
+
+
+def _known_to(node: Node, work: WantedWork) -> WantedWork:
+    """The same; an older agent, which would run it without what it needs, has no runner for it."""
+    known = node.host.get("runners", ())
+    if work.kind is WorkloadKind.NOTEBOOK and NOTEBOOK_WAY not in known:
+        return replace(work, runner=NOTEBOOK_WAY)
+    given = work.mounts or work.secret_env or work.secret_files or work.missing
+    return replace(work, runner=GIVEN_WAY) if given and GIVEN_WAY not in known else work
 
 
 def _giving_way(
