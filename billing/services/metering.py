@@ -16,6 +16,7 @@ from billing.services.whose import stays
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.roles import Priority
 from pool.locks import METER
+from pool.models.partitions import Partition
 from pool.models.placements import Hold
 from pool.selectors.events import Page, Place, events_after
 
@@ -33,6 +34,9 @@ KINDS = frozenset(
 )
 EXTEND_AFTER = timedelta(seconds=60)
 """An open hold's running row is written again this often; pages compute what is missing."""
+
+RERATED_AT_ONCE = 2000
+"""So many holds are rated in one piece when a price changes."""
 
 _SEEN = frozenset({"used_us", "known_us"})
 """Columns that the ledger writes."""
@@ -88,6 +92,22 @@ def _meter_page(limit: int) -> tuple[Metered, bool]:
         epoch=page.place.epoch, xact=page.place.xact, event=page.place.event
     )
     return Metered(len(page.subjects), len(holds), rows), page.full
+
+
+def usage_rerate(*, partition: Partition, since: datetime, now: datetime) -> int:
+    """Rate again what was held in a partition since then; how many rows changed.
+
+    Call it inside a transaction that holds the meter's lock, after a price has changed.
+    """
+    rows = Usage.objects.filter(partition=partition, ends_at__gt=since)
+    holds = rows.filter(hold__isnull=False).order_by("hold")
+    named = list(holds.values_list("hold", flat=True).distinct())
+    changed = 0
+    for begin in range(0, len(named), RERATED_AT_ONCE):
+        some = named[begin : begin + RERATED_AT_ONCE]
+        changed += _write(rated_holds(holds=Hold.objects.filter(pk__in=some), as_written=True), now)
+    kept = rows.filter(kept__isnull=False).values_list("kept__reservation__uid", flat=True)
+    return changed + kept_meter(reservations=set(kept), now=now)
 
 
 def _named(page: Page) -> dict[str, set[str]]:

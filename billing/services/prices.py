@@ -8,10 +8,15 @@ from django.db import connection, transaction
 from psycopg.types.range import Range
 
 from billing.errors import PriceInThePast
+from billing.models.months import Month
 from billing.models.prices import Price
 from billing.models.usage import Usage
+from billing.rating.days import month_span
+from billing.rating.intervals import moment
 from billing.rating.tariffs import Unit
 from billing.selectors.holds import database_now
+from billing.services.metering import usage_rerate
+from billing.services.posting import ledger_repost
 from nodeagent.protocol.vocabulary import Mode
 from pool.errors import Invalid
 from pool.events import Actor, record
@@ -53,23 +58,28 @@ def price_set(
     currency: str = "EUR",
     unit: str = Unit.CARD,
     starts_at: datetime | None = None,
+    rerate: bool = False,
 ) -> Price:
     """Let a price count from `starts_at` (now) until the next one of the same key begins.
 
     `rate_micro` is in 10⁻⁶ of the currency per unit and hour. The price that counted before ends
-    there. The meter waits meanwhile, so that no time is charged at a price that just ended.
+    there. The meter waits meanwhile, so that no time is charged at a price that just ended. With
+    `rerate` it may begin in the past: what was metered since is rated anew, back to the last month
+    that somebody closed, and the ledger posts the difference.
 
     Raises:
         Invalid: a value that no price can have.
-        PriceInThePast: usage after `starts_at` has been metered already.
+        PriceInThePast: usage after `starts_at` has been metered, or lies in a closed month.
     """
     _check(rate_micro, currency, unit, card_model, mode)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [METER])
     now = database_now()
     start = starts_at or now
-    if start < now:
+    if start < now and not rerate:
         _refuse_metered(partition, start)
+    if start < now and rerate:
+        _refuse_closed(start)
     key = {
         "partition": partition,
         "currency": currency,
@@ -87,6 +97,9 @@ def price_set(
         rate_micro=rate_micro,
         starts_at=start.isoformat(),
     )
+    if rerate and start < now:
+        usage_rerate(partition=partition, since=start, now=now)
+        ledger_repost(since=start)
     return price
 
 
@@ -137,6 +150,14 @@ def _refuse_metered(partition: Partition, start: datetime) -> None:
     last = metered.order_by("-ends_at").values_list("ends_at", flat=True).first()
     if last is not None:
         raise PriceInThePast(starts_at=start.isoformat(), metered_until=last.isoformat())
+
+
+def _refuse_closed(start: datetime) -> None:
+    """A closed month keeps its prices, whosever it is."""
+    for first, zone in Month.objects.filter(state="closed").values_list("first", "zone"):
+        end = moment(month_span(first, zone).end_us)
+        if start < end:
+            raise PriceInThePast(starts_at=start.isoformat(), metered_until=end.isoformat())
 
 
 def _put(key: dict[str, Any], rate_micro: int, start: datetime) -> Price:

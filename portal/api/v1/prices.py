@@ -56,6 +56,7 @@ class PriceIn(Given):
     mode = serializers.ChoiceField(choices=MODES, default="", allow_blank=True)
     price_class = serializers.CharField(max_length=32, default="", allow_blank=True)
     starts_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    rerate = serializers.BooleanField(default=False)
 
 
 class PriceFilters(Filters):

@@ -141,7 +141,7 @@ def test_stopping_spares_what_does_not_give_way_and_endpoints(books):
     low = books.workload(state="queued", priority="low")
     normal = books.workload(state="queued")
     replica = books.workload(state="queued", priority="low", kind="replica")
-    Workload.objects.filter(pk__in=[low.pk, normal.pk, replica.pk]).update(state="unreachable")
+    Workload.objects.filter(pk__in=[low.pk, normal.pk, replica.pk]).update(state="running")
     of_project(books, 1_000_000, action="stop_preemptible")
     budgets_watch()
     left = {one.pk for one in Workload.objects.filter(stop_reason="")}

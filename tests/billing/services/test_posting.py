@@ -114,6 +114,7 @@ def test_discounts_and_bases_are_postings_of_their_own():
     Discount.objects.create(
         kind="agreement", milli=100, organization=home, valid=(at("2026-01-01"), None)
     )
+    ever = (at("2026-01-01"), None)
     Discount.objects.create(kind="off_peak", milli=500, valid=ever, from_hour=22, to_hour=6)
     told(books.hold((at("2026-03-01T21:00:00"), at("2026-03-01T23:00:00")), micro=1_000_000))
     found = posted(until="2026-03-02", project_id=books.project.pk)

@@ -1,0 +1,1 @@
+"""Money over REST: statements, complaints and budgets."""

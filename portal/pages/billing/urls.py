@@ -1,0 +1,26 @@
+"""Addresses of pages about money."""
+
+from django.urls import path
+
+from portal.pages.billing import budgets, contracts, prices, statements, team
+
+urlpatterns = [
+    path("billing/", team.index, name="billing"),
+    path("statements/", statements.index, name="statements"),
+    path("statements/open/", statements.open_month, name="statement-open"),
+    path("statements/<str:uid>/", statements.detail, name="statement"),
+    path("statements/<str:uid>/file/<str:kind>/", statements.file, name="statement-file"),
+    path("statements/<str:uid>/lines/<str:name>/", statements.line, name="statement-line"),
+    path(
+        "statements/<str:uid>/lines/<str:name>/dispute/",
+        statements.dispute,
+        name="statement-dispute",
+    ),
+    path("statements/<str:uid>/<str:verb>/", statements.act, name="statement-act"),
+    path("disputes/<str:uid>/decide/", statements.decide, name="dispute-decide"),
+    path("budgets/", budgets.index, name="budgets"),
+    path("budgets/<str:uid>/overdraft/", budgets.overdraw, name="budget-overdraft"),
+    path("budgets/<str:uid>/remove/", budgets.remove, name="budget-remove"),
+    path("prices/", prices.index, name="prices"),
+    path("prices/agreed/", contracts.index, name="contracts"),
+]

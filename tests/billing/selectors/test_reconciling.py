@@ -1,0 +1,82 @@
+"""Reconciliation: nothing where all tell the same, and every planted difference is found."""
+
+import random
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+
+from billing.models import Usage
+from billing.selectors.reconciling import differences
+from billing.services.metering import usage_meter
+from billing.services.posting import ledger_post
+from pool.models import Hold
+from tests.billing.rows import Books, at, told
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SINCE, UNTIL = at("2026-02-28"), at("2026-03-02")
+
+
+def found():
+    return {one.what.split(",")[0]: one for one in differences(since=SINCE, until=UNTIL)}
+
+
+@pytest.fixture
+def books():
+    """Forty jobs of all lengths, with repeats of both meters in between."""
+    chance = random.Random(7)
+    opened = Books.opened(rate=1_900_000)
+    for n in range(40):
+        start = at("2026-03-01T08:00:00") + timedelta(seconds=chance.uniform(0, 7200))
+        end = start + timedelta(seconds=chance.uniform(0.5, 9000))
+        told(opened.hold((start, end), micro=chance.choice([142_857, 250_000, 1_000_000])))
+        if n % 10 == 0:
+            usage_meter(page=3)
+            ledger_post(until=at("2026-03-01T10:00:00"))
+    usage_meter()
+    while ledger_post(until=UNTIL, most=100).more:
+        pass
+    return opened
+
+
+def test_many_jobs_with_repeats_differ_in_nothing(books, capsys):
+    assert found() == {}
+    call_command("reconcile", since="2026-02-28", until="2026-03-02")
+    assert "No difference" in capsys.readouterr().out
+
+
+def test_a_row_that_lost_a_second_is_found(books):
+    row = Usage.objects.order_by("pk").first()
+    Usage.objects.filter(pk=row.pk).update(reserved_us=row.reserved_us - 1)
+    assert found()["held time against usage"].subject == row.hold.uid
+    with pytest.raises(CommandError):
+        call_command("reconcile", since="2026-02-28", until="2026-03-02")
+
+
+def test_a_node_that_counted_otherwise_is_found(books):
+    hold = Hold.objects.order_by("pk").first()
+    length = (hold.held.upper - hold.held.lower).total_seconds()
+    Hold.objects.filter(pk=hold.pk).update(agent_held_s=length + 5.5)
+    assert found()["the books against the node's count"].subject == hold.uid
+    Hold.objects.filter(pk=hold.pk).update(agent_held_s=length + 4.5)
+    assert found() == {}
+
+
+def test_an_amount_that_was_never_posted_is_found(books):
+    row = Usage.objects.order_by("pk").first()
+    Usage.objects.filter(pk=row.pk).update(amount_micro=row.amount_micro + 1)
+    assert found()["usage against the ledger"].subject == row.uid
+
+
+def test_a_ledger_tampered_with_is_found(books):
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute(
+            "UPDATE billing_posting SET amount_micro = amount_micro + 1 WHERE id ="
+            " (SELECT min(id) FROM billing_posting)"
+        )
+        cursor.execute("SET session_replication_role = DEFAULT")
+    assert "an entry that does not sum to zero" in found()

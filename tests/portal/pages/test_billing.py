@@ -1,0 +1,189 @@
+"""Pages about money, as people in their roles see them: on one real month."""
+
+import io
+
+import pytest
+from openpyxl import load_workbook
+
+from billing.models import Budget, Dispute, Month, Posting
+from billing.selectors.statements import bill_of
+from billing.services.contracts import contract_set
+from billing.services.metering import usage_meter
+from billing.services.posting import ledger_post
+from pool.events import SYSTEM, record
+from pool.lifecycle.events import EventKind
+from pool.models import Organization
+from tests.billing.rows import at
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.handmade_books]
+
+
+@pytest.fixture
+def bill(world):
+    """The hour that vision held, posted in a month that is over."""
+    hold = world.own.hold
+    world.own.usage.delete()
+    world.other.usage.delete()
+    type(hold).objects.filter(pk=hold.pk).update(
+        held=(at("2026-02-10T10:00:00"), at("2026-02-10T11:00:00"))
+    )
+    type(world.price).objects.filter(pk=world.price.pk).update(valid=(at("2020-01-01"), None))
+    record(EventKind.PLACEMENT_CLOSED, hold.placement, actor=SYSTEM)
+    usage_meter()
+    while ledger_post(until=at("2026-03-01T01:00:00"), most=2000).more:
+        pass
+    return Month.objects.create(
+        organization=world.own.organization,
+        first=at("2026-02-01").date(),
+        zone="UTC",
+        currency="EUR",
+    )
+
+
+def text(answer):
+    assert answer.status_code == 200, answer.status_code
+    return answer.content.decode()
+
+
+@pytest.mark.parametrize("by", ["project", "person", "cost_centre", "template", "model", "mode"])
+def test_the_month_is_shown_by_whatever_one_asks_for(visit, bill, by):
+    shown = text(visit("billing_reader").open(f"/billing/?month=2026-02&by={by}"))
+    assert "€1.90" in shown
+    assert "Held, not measured" in shown
+
+
+def test_a_member_sees_the_projects_of_theirs_and_no_others(visit, world, bill):
+    shown = text(visit("member").open("/billing/?month=2026-02"))
+    assert "€1.90" in shown
+    other = world.other.organization.uid
+    assert visit("member").open(f"/billing/?organization={other}").status_code == 404
+    assert visit("member").open("/billing/?by=salary").status_code == 404
+    assert visit("member").open("/billing/?month=soon").status_code == 404
+
+
+def test_showback_shows_use_without_money(visit, world, bill):
+    contract_set(
+        organization=world.own.organization,
+        since=at("2026-02-01").date(),
+        showback=True,
+        actor=SYSTEM,
+    )
+    assert "€" not in text(visit("member").open("/billing/?month=2026-02"))
+    assert "€1.90" in text(visit("org_admin").open("/billing/?month=2026-02"))
+
+
+def test_the_files_say_the_same(visit, bill):
+    reader = visit("billing_reader")
+    erp = reader.open(f"/statements/{bill.uid}/file/erp/").content
+    assert erp == reader.open(f"/statements/{bill.uid}/file/erp/").content
+    assert b",1.90,1900000,EUR" in erp
+    assert "1.90" in reader.open(f"/statements/{bill.uid}/file/csv/").content.decode("utf-8-sig")
+    book = load_workbook(io.BytesIO(reader.open(f"/statements/{bill.uid}/file/xlsx/").content))
+    assert book.active is not None
+    assert [cell.value for cell in book.active[book.active.max_row]][7] == 1.9
+    assert reader.open(f"/statements/{bill.uid}/file/pdf/").content.startswith(b"%PDF")
+    assert reader.open(f"/statements/{bill.uid}/file/doc/").status_code == 404
+
+
+def test_a_line_leads_to_its_placement(visit, world, bill):
+    reader = visit("billing_reader")
+    (line,) = bill_of(bill).lines
+    shown = text(reader.open(f"/statements/{bill.uid}/lines/{line.line_id}/"))
+    assert world.own.placement.uid in shown
+    assert reader.open(f"/statements/{bill.uid}/lines/ln-none/").status_code == 404
+
+
+def test_a_reader_reads_and_an_admin_closes(visit, bill):
+    reader, admin = visit("billing_reader"), visit("org_admin")
+    assert reader.send(f"/statements/{bill.uid}/review/").status_code == 403
+    assert admin.send(f"/statements/{bill.uid}/review/").status_code == 303
+    assert admin.send(f"/statements/{bill.uid}/close/").status_code == 303
+    assert Month.objects.get(pk=bill.pk).state == "closed"
+    assert "Closed" in text(reader.open(f"/statements/{bill.uid}/"))
+
+
+def test_a_complaint_goes_its_way(visit, world, bill):
+    (line,) = bill_of(bill).lines
+    path = f"/statements/{bill.uid}/lines/{line.line_id}/dispute/"
+    assert visit("billing_reader").send(path, {"text": "not ours"}).status_code == 303
+    row = Dispute.objects.get(month=bill)
+    words = {"accept": "1", "answer": "granted", "amount": "1.50"}
+    assert visit("org_admin").send(f"/disputes/{row.uid}/decide/", words).status_code == 303
+    credit = Posting.objects.get(project_id=world.own.project.pk, account="correction")
+    assert credit.amount_micro == -1_500_000
+
+
+def test_a_statement_is_made_when_somebody_asks(visit, world, bill):
+    home = Organization.objects.get(pk=world.own.organization.pk)
+    admin = visit("org_admin")
+    words = {"organization": home.uid, "month": "2026-01"}
+    assert admin.send("/statements/open/", words).status_code == 303
+    assert Month.objects.filter(organization=home, first="2026-01-01").exists()
+    words["organization"] = world.other.organization.uid
+    assert admin.send("/statements/open/", words).status_code == 404
+
+
+def test_budgets_are_set_overdrawn_and_removed_by_who_closes_months(visit, world):
+    admin = visit("org_admin")
+    home = world.own.organization
+    words = {
+        "organization": home.uid,
+        "measure": "money",
+        "limit": "1200.50",
+        "every": "month",
+        "action": "notify",
+    }
+    assert admin.send("/budgets/", words).status_code == 303
+    row = Budget.objects.get(organization=home, project=None)
+    assert row.limit_micro == 1_200_500_000
+    assert "€1,200.50" in text(admin.open("/budgets/"))
+    over = {"amount": "5", "until": "2199-01-01", "reason": "a deadline"}
+    assert visit("billing_reader").send(f"/budgets/{row.uid}/overdraft/", over).status_code == 403
+    assert admin.send(f"/budgets/{row.uid}/overdraft/", over).status_code == 303
+    assert admin.send(f"/budgets/{row.uid}/remove/").status_code == 303
+    assert Budget.objects.get(pk=row.pk).removed_at is not None
+    assert "1200.5x" in text(admin.send("/budgets/", words | {"limit": "1200.5x"}))
+
+
+def test_a_platform_admin_sets_prices_and_what_was_agreed(visit, world):
+    root = visit("platform_admin")
+    price = {"partition": "a100", "unit": "card", "rate": "2.5", "currency": "EUR"}
+    assert root.send("/prices/", price).status_code == 303
+    assert "€2.50" in text(visit("member").open("/prices/"))
+    assert visit("org_admin").send("/prices/", price).status_code == 403
+    assert visit("org_admin").open("/prices/agreed/").status_code == 403
+    sums = "purchase=20000&years=4&watts=700&kwh=0.25&people=1000&use=70"
+    assert "0.92" in text(root.open(f"/prices/?{sums}"))
+    contract = {
+        "form": "contract",
+        "contract-since": "2199-01-01",
+        "contract-basis": "max",
+        "contract-floor": "50",
+        "contract-tax": "19",
+        "contract-minimum": "100",
+        "contract-stranded_by": "holders",
+        "contract-idle_by": "shared",
+        "contract-down_by": "platform",
+    }
+    assert root.send("/prices/agreed/", contract).status_code == 303
+    discount = {
+        "form": "discount",
+        "discount-kind": "off_peak",
+        "discount-percent": "30",
+        "discount-starts_on": "2199-01-01",
+        "discount-from_hour": "20",
+        "discount-to_hour": "8",
+    }
+    assert root.send("/prices/agreed/", discount).status_code == 303
+    cost = {
+        "form": "overhead",
+        "overhead-first": "2199-01-01",
+        "overhead-overhead": "people",
+        "overhead-label": "Two operators",
+        "overhead-amount": "9000",
+        "overhead-currency": "EUR",
+        "overhead-shared": "on",
+    }
+    assert root.send("/prices/agreed/", cost).status_code == 303
+    shown = text(root.open("/prices/agreed/"))
+    assert "Two operators" in shown
