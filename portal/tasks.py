@@ -6,6 +6,8 @@ from django.conf import settings
 
 from pool.wake import Wake
 from portal.access.directory import DirectoryAway, directory_sync
+from portal.access.passes import passes_forget
+from portal.access.sessions import sessions_forget
 from portal.notices.channels.sender import alerts_send
 from portal.notices.deliver import deliver
 
@@ -22,6 +24,13 @@ def send_notices() -> None:
 def send_alerts() -> None:
     """Send the words of alerts that are due; beat comes again in fifteen seconds."""
     alerts_send()
+
+
+@shared_task(name="portal.tidy")
+def tidy() -> None:
+    """Forget sessions and ways into notebooks that are over; beat comes every night."""
+    sessions_forget()
+    passes_forget()
 
 
 @shared_task(name="portal.directory_sync")
