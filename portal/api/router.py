@@ -11,6 +11,9 @@ from portal.api.v1.alerting.rules import AlertRuleDoor
 from portal.api.v1.alerting.silences import AlertSilenceDoor
 from portal.api.v1.alerting.ways import AlertChannelDoor, AlertDeliveryDoor, AlertRouteDoor
 from portal.api.v1.alerts import AlertDoor
+from portal.api.v1.billing.budgets import BudgetDoor
+from portal.api.v1.billing.disputes import DisputeDoor
+from portal.api.v1.billing.invoices import InvoiceDoor
 from portal.api.v1.calendar.policies import PolicyDoor
 from portal.api.v1.calendar.reservations import ReservationDoor
 from portal.api.v1.calendar.seats import SeatsDoor
@@ -58,14 +61,17 @@ for noun, door in (
     ("alert-rules", AlertRuleDoor),
     ("alert-silences", AlertSilenceDoor),
     ("approval-policies", ApprovalPolicyDoor),
+    ("budgets", BudgetDoor),
     ("cards", CardDoor),
     ("delegations", DelegationDoor),
+    ("disputes", DisputeDoor),
     ("environments", EnvironmentDoor),
     ("capacity", CapacityDoor),
     ("events", EventDoor),
     ("group-roles", GroupRoleDoor),
     ("invitations", InvitationDoor),
     ("found-work", FoundDoor),
+    ("invoices", InvoiceDoor),
     ("join-tokens", JoinTokenDoor),
     ("leases", LeaseDoor),
     ("memberships", MembershipDoor),

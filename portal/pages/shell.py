@@ -120,6 +120,7 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
     money = [
         link("quotas", "gauge", _("Quotas")),
         link("usage", "coins", _("Usage and cost")),
+        link("billing", "receipt", _("Team billing")),
     if sees_capacity(standing):
         money.append(link("planning", "chart-bar", _("Capacity planning")))
     ]

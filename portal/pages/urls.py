@@ -23,6 +23,7 @@ from portal.pages import (
 from portal.pages.adoption import found
 from portal.pages.alerting import urls as alerting
 from portal.pages.approving import urls as approving
+from portal.pages.billing import urls as billing
 from portal.pages.calendar import partition_cards, partitions, policies, reservations, windows
 from portal.pages.catalogue import urls as catalogue
 from portal.pages.imports import urls as imports
@@ -64,6 +65,7 @@ urlpatterns = [
     path("workloads/<str:uid>/usage.csv", used.usage_file, name="workload-usage-file"),
     path("cards/<str:uid>/usage/", carded.card_usage, name="card-usage"),
     path("workloads/<str:uid>/log/", workloads.log, name="workload-log"),
+    *billing.urlpatterns,
     *notebooks.urlpatterns,
     path("planning/", planning.index, name="planning"),
     path("queue/", listing.index, name="queue"),

@@ -25,6 +25,8 @@ CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES: dict[str, Any] = {
     "pool.placement_round": {"queue": "rounds"},
     "billing.meter": {"queue": "metering"},
+    "billing.ledger": {"queue": "metering"},
+    "billing.budgets": {"queue": "metering"},
 }
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
@@ -48,6 +50,8 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     },
     "departures": {"task": "pool.departures", "schedule": 10.0, "options": {"expires": 30}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},
+    "ledger": {"task": "billing.ledger", "schedule": 60.0, "options": {"expires": 120}},
+    "budgets": {"task": "billing.budgets", "schedule": 15.0, "options": {"expires": 60}},
     "notices": {"task": "portal.send_notices", "schedule": 30.0, "options": {"expires": 60}},
     "alerts": {"task": "pool.alerts", "schedule": 5.0, "options": {"expires": 15}},
     "alert-words": {"task": "portal.send_alerts", "schedule": 15.0, "options": {"expires": 30}},

@@ -1,12 +1,13 @@
 """Two tenants, people in every role with a token each, one of every noun: for tests of doors."""
 
 import json
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.test import Client
 
+from billing.models import Budget, Dispute, Month
 from billing.models.prices import Price
 from billing.models.usage import Usage
 from pool.clock import now
@@ -147,6 +148,23 @@ class Tenant:
         self.hold = self.placement.holds.get(mode="whole")
         self.slice = self.hold.slice
         self.usage = self.used()
+        self.budget = Budget.objects.create(
+            organization=self.organization, project=self.project, limit_micro=10**12
+        )
+        self.invoice = Month.objects.create(
+            organization=self.organization,
+            first=date(2020, 1, 1),
+            zone="UTC",
+            currency="EUR",
+            state="reviewed",
+        )
+        self.dispute = Dispute.objects.create(
+            month=self.invoice,
+            project=self.project,
+            line_id="ln-1",
+            text="not ours",
+            opened_by=self.people["billing_reader"].user,
+        )
         self.alert = Alert.objects.create(
             key=f"queue-wait-{name}", subject=f"workload:{self.workload.uid}", title="waits long"
         )

@@ -16,6 +16,9 @@ from tests.portal.world import ROLES
 
 OWNED = {
     "accounts-of-projects": "service-accounts",
+    "budgets": "budgets",
+    "disputes": "disputes",
+    "statements": "invoices",
     "alert-silences": "alert-silences",
     "alerts": "alerts",
     "approvals": "requests",
@@ -71,6 +74,7 @@ VERBS = {
     "project-act": "suspend",
     "project-close": "archive",
     "schedule-act": "pause",
+    "statement-act": "review",
     "service-account-act": "disable",
 }
 INSIDE = ("org_admin", "lead", "member", "viewer", "billing_reader")
