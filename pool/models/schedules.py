@@ -20,7 +20,8 @@ from pool.rules.schedules import Missed, Overlap
 class Schedule(models.Model):
     """The words of a submission with the times at which it is made, in the organization's zone.
 
-    `need` is what differs from the template. `next_at` is the next time that was not handled yet;
+    `need` is what differs from the template. `given` names storage, secrets (never a value) and an
+    environment, as `pool.services.catalogue.giving` keeps it. `next_at` is the next time that was not handled yet;
     it stands only while the schedule is active. One request covers every run.
     """
 
@@ -37,6 +38,7 @@ class Schedule(models.Model):
     env = models.JSONField(default=dict)
     files = models.JSONField(default=dict)
     image = models.CharField(max_length=255, blank=True)
+    given = models.JSONField(default=dict)
     expected_seconds = models.PositiveIntegerField()
     priority = models.CharField(max_length=12, default=Priority.NORMAL)
     silence = models.CharField(max_length=8, default=Silence.KEEP)
