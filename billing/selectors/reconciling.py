@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 
@@ -81,7 +82,13 @@ def differences(*, since: datetime, until: datetime, most: int = 1000) -> list[D
     """
     found: list[Difference] = []
     posted = min(until, _posted())
-    place = {"since": since, "until": until, "most": most, "apart": APART_S, "posted": posted}
+    place: dict[str, Any] = {
+        "since": since,
+        "until": until,
+        "most": most,
+        "apart": APART_S,
+        "posted": posted,
+    }
     with connection.cursor() as cursor:
         for what, sql in _SAYS:
             cursor.execute(sql, place)

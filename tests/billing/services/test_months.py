@@ -148,7 +148,7 @@ def test_idle_time_is_shared_where_the_contract_says_so(books):
     month = month_open(organization=home, first=FEBRUARY)
     month_review(month=month, actor=SYSTEM)
     told_by = {line.what.account: line.what.amount_micro for line in bill_of(month).lines}
-    assert told_by[Account.PLATFORM_IDLE] == RATE
+    assert told_by[Account.PLATFORM_IDLE] == (28 * 24 - 3) * RATE
     assert told_by[Account.HELD_UNKNOWN] == 3 * RATE
 
 
