@@ -12,9 +12,10 @@ from nodeagent import clock, enrol, rendezvous, telemetry
 from nodeagent.drivers.base import Driver
 from nodeagent.execute import Executor
 from nodeagent.limits import Limits
-from nodeagent.link import BackOff, CutOff, Link, NotTaken, pause
+from nodeagent.link import BackOff, CutOff, Link, NotTaken, pause, pause_kept
 from nodeagent.logs import Logs
 from nodeagent.mounts import Places
+from nodeagent.news import PULL_EVERY_S, News
 from nodeagent.protocol.desired import Desired
 from nodeagent.protocol.report import FoundWork, Outcome, Report
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
@@ -25,7 +26,6 @@ from nodeagent.wish import Wish
 
 log = logging.getLogger(__name__)
 
-PULL_EVERY_S = 10.0
 REPORT_EVERY_S = 10.0
 KEPT_OUTCOMES = 1000
 LAST_WORDS_S = 2.0
@@ -65,6 +65,7 @@ class Agent:
         self._outcomes: list[Outcome] = []
         self._told: set[str] = set()
         self._pull = asyncio.Event()
+        self.news = News(self._pull)
         self._act = asyncio.Event()
         self._tell = asyncio.Event()
         self._begun = asyncio.Event()
@@ -82,11 +83,10 @@ class Agent:
         await self.runner.adopt()
         self._act.set()
         first = (self._greet(), self._listen(), self._pull_loop(), self._act_loop())
-        sides = (self.runner.giveway, self.runner.notebooks, self.runner.throughput)
         rest = (self._report_loop(), self._sample_loop(), self.logs.run(self._begun))
         look = self.places.run(lambda: self.wish.desired.watched, self._tell)
         async with asyncio.TaskGroup() as group:
-            for loop in (*first, *rest, look, *(one.run(self._on_change) for one in sides)):
+            for loop in (*first, *rest, look, *(s.run(self._on_change) for s in self.runner.sides)):
                 group.create_task(loop)
 
     async def stop_workloads(self, grace_s: float) -> None:
@@ -131,6 +131,7 @@ class Agent:
                 continue
             back_off.reset()
             self.executor.fence_s = float(welcome.fence_s)
+            self.news.forget()
             self._welcome.set()
             for event in (self._pull, self._tell):
                 event.set()
@@ -188,6 +189,7 @@ class Agent:
                 continue
             back_off.reset()
             self._answered(asked)
+            self.news.pulled()
             if wish is not None and self.wish.accept(wish):
                 self.executor.settle(wish)
                 self.runner.giveway.hear(wish)
@@ -198,7 +200,7 @@ class Agent:
                 log.warning(
                     "%s: refused an older wish %s.%s", self.name, wish.epoch, wish.generation
                 )
-            await pause(self._pull, PULL_EVERY_S)
+            await self.news.until_pull()
 
     def _wanted(self) -> Desired:
         """The wish in force; a node that was started to observe does no more than that."""
@@ -335,12 +337,16 @@ class Agent:
             outcomes=tuple(told),
             places=self.places.found,
         )
+        if self.news.known(report):
+            return
         taken = await self.link.report(report)
         self._answered(asked)
+        self.news.taken(report)
         self._outcomes = [one for one in self._outcomes if one not in told]
         self._told |= {w.attempt for w in report.work if w.clean} & self.runner.records.keys()
         self._forget(taken.closed)
         self.enrolment.rejected |= taken.hello
+        self.news.hear(taken.epoch, taken.generation, self.wish.since)
         if taken.wake:
             self._pull.set()
 
@@ -367,6 +373,7 @@ class Agent:
             record.warning = warnings.get(record.attempt, "")
         for attempt, reason in stops.items():
             log.warning("%s: %s is stopped, it %s", self.name, attempt, warnings[attempt])
+            self.runner.records[attempt].stopped_for = warnings[attempt]
             await self.runner.stop(attempt, reason, self.runner.records[attempt].grace_s)
 
     async def _hand_in(self) -> None:
@@ -374,19 +381,12 @@ class Agent:
         try:
             while self._welcome.is_set() and (batch := self.telemetry.oldest()) is not None:
                 try:
-                    await self.link.samples(batch)
+                    self.news.hear(*await self.link.samples(batch), self.wish.since)
                 except NotTaken as failure:
                     log.warning("%s: readings are lost, the portal refuses: %s", self.name, failure)
                 self.telemetry.handed_in(batch)
         except CutOff as failure:
             self.enrolment.refused(failure)
-
-
-async def pause_kept(event: asyncio.Event, seconds: float) -> None:
-    """Wait for the event, at most so long, and leave it as it is."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
 
 
 def together(agents: list[Agent]) -> Coroutine[None, None, None]:

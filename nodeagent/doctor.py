@@ -4,6 +4,7 @@ It only looks: no card is changed, and nothing is written but the two folders of
 code 0: nothing hinders the agent; 1: something does.
 """
 
+import asyncio
 import json
 import os
 import tempfile
@@ -20,6 +21,7 @@ from nodeagent.protocol.inventory import Card, Geometry
 from nodeagent.protocol.report import CardHealth
 from nodeagent.protocol.samples import Reading
 from nodeagent.protocol.vocabulary import Mode
+from nodeagent.runners import container
 from nodeagent.runners.accounts import blocked_at
 
 SHOWN = (
@@ -49,6 +51,8 @@ async def examine(config: Config) -> list[Finding]:
         await driver.open()
         findings += await _cards(driver, config)
         findings += await _walls(driver, config)
+        findings.append(_tried(driver))
+    findings.append(await asyncio.to_thread(_engine))
     findings.append(Finding("boot", bool(clock.boot_id()), clock.boot_id()))
     return findings
 
@@ -155,6 +159,24 @@ async def _walls(driver: Driver, config: Config) -> list[Finding]:
         Finding("identity", host.identity or config.simulated, kept + alone, data),
         Finding("fence", True, f"{fence}{alone}; {'; '.join(host.notes)}".rstrip("; ")),
     ]
+
+
+def _tried(driver: Driver) -> Finding:
+    """What nobody has seen yet: whoever reads this may be the first to see it."""
+    if driver.name == "simulated":
+        return Finding("tried", True, "simulated cards: nothing here says anything of real ones")
+    words = (
+        "this agent was never run on a real card, only against stand-ins that keep to what is "
+        "published (docs/hardware.md): begin on a node that may be lost"
+    )
+    return Finding("tried", True, words, {"real_hardware": []})
+
+
+def _engine() -> Finding:
+    """Containers are offered only where an engine answers."""
+    found = container.engine()
+    words = found or "no docker or podman answers: work with an image does not run here"
+    return Finding("containers", True, words, {"engine": found})
 
 
 def _folders(config: Config) -> Finding:

@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
-from nodeagent import clock, preflight
+from nodeagent import clock, neighbours, preflight, records
 from nodeagent.drivers.base import Busy, Driver, DriverError
 from nodeagent.giveway.keeper import LAST_GRACE_S
+from nodeagent.neighbours import Mate
 from nodeagent.protocol.desired import Desired, WantedSlice, WantedWork
 from nodeagent.protocol.inventory import Card
 from nodeagent.protocol.report import FoundSlice, Origin, Outcome
@@ -19,6 +20,7 @@ from nodeagent.protocol.vocabulary import (
     WorkWanted,
 )
 from nodeagent.reconcile import Found, Step, impossible
+from nodeagent.records import Record
 from nodeagent.runners.base import Order, Runner, StartFailed
 
 CALL_LIMIT_S = 60.0
@@ -233,7 +235,36 @@ class Executor:
                 await self.driver.clean_slice(uid)
             finally:
                 self.moving.pop(uid, None)
+        await self._blame(record, found)
         self.runner.cleaned(step.target)
+
+    async def _blame(self, record: Record, found: Found) -> None:
+        """Whose fault its end was: known once those beside it have had time to end as well."""
+        shared = {one.uid: one.card for one in found.slices if one.mode in neighbours.SHARED}
+        mine = _mate(record, shared)
+        if not mine.failed or not neighbours.beside(mine, self._mates(mine, shared)):
+            return
+        left = (record.ended_at or 0.0) + neighbours.NEAR_S - clock.wall()
+        await asyncio.sleep(min(max(left, 0.0), neighbours.NEAR_S))
+        struck = neighbours.struck(mine, self._mates(mine, shared))
+        for one in [mine, *struck] if struck else ():
+            records.blame_neighbour(self.runner.records[one.attempt])
+
+    def _mates(self, mine: Mate, shared: dict[str | None, str]) -> list[Mate]:
+        """Everything else that this node remembers."""
+        others = (r for r in self.runner.records.values() if r.attempt != mine.attempt)
+        return [_mate(one, shared) for one in others]
+
+
+def _mate(record: Record, shared: dict[str | None, str]) -> Mate:
+    ends = neighbours.OWN_ENDS | {ExitReason.NEIGHBOUR}
+    return Mate(
+        attempt=record.attempt,
+        workload=record.workload,
+        cards=frozenset(shared[uid] for uid in record.slices if uid in shared),
+        ended_at=record.ended_at,
+        failed=record.started_at is not None and record.exit_code != 0 and record.reason in ends,
+    )
 
 
 def _unmade(one: WantedSlice, state: SliceFound, reason: str) -> FoundSlice:

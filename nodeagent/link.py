@@ -16,7 +16,7 @@ from nodeagent.protocol.codec import BadMessage, decode, encode
 from nodeagent.protocol.desired import Desired
 from nodeagent.protocol.inventory import Hello, Join, Joined, Welcome
 from nodeagent.protocol.report import Report, Taken
-from nodeagent.protocol.samples import LogBatch, SampleBatch
+from nodeagent.protocol.samples import Heard, LogBatch, SampleBatch
 
 T = TypeVar("T")
 
@@ -112,13 +112,17 @@ class Link:
         """
         return self._read(await self._post("report", report), Taken)
 
-    async def samples(self, batch: SampleBatch) -> None:
-        """Hand in readings.
+    async def samples(self, batch: SampleBatch) -> tuple[int, int | None]:
+        """Hand in readings; epoch and generation of the newest wish, None where it is not told.
 
         Raises:
             CutOff
         """
-        await self._post("samples", batch)
+        body = await self._post("samples", batch)
+        if not body:
+            return (0, None)
+        heard = self._read(body, Heard)
+        return (heard.epoch, heard.generation)
 
     async def logs(self, batch: LogBatch) -> None:
         """Hand in output.
@@ -202,3 +206,10 @@ async def pause(event: asyncio.Event, seconds: float) -> bool:
     came = event.is_set()
     event.clear()
     return came
+
+
+async def pause_kept(event: asyncio.Event, seconds: float) -> None:
+    """Wait for the event, at most so long, and leave it as it is."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()

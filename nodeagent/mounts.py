@@ -78,11 +78,14 @@ def type_of(real: str, info: Path = INFO) -> str:
     return found
 
 
-def way_in(mount: Mount, account: Account, group: int) -> str:
+def way_in(mount: Mount, account: Account, group: int, *, by_name: bool = False) -> str:
     """The path of a mount on this node, its missing folders made where that is allowed.
 
+    `by_name` says that a container's engine walks the path once more, as root and following links:
+    then nobody but root may be able to put something else into it meanwhile.
+
     Raises:
-        NotThere: a step is missing, or is a link.
+        NotThere: a step is missing, is a link, or could be exchanged.
         OSError: the file system refuses.
     """
     handle = os.open(mount.root, OPEN)
@@ -90,6 +93,8 @@ def way_in(mount: Mount, account: Account, group: int) -> str:
     try:
         for number, step in enumerate(steps):
             last = number == len(steps) - 1
+            if by_name:
+                _kept_by_root(handle, step)
             if mount.create:
                 _make(handle, step, _own(mount, account, group) if last else None)
             following = _enter(handle, step)
@@ -98,6 +103,16 @@ def way_in(mount: Mount, account: Account, group: int) -> str:
     finally:
         os.close(handle)
     return "/".join([mount.root.rstrip("/"), *steps])
+
+
+def _kept_by_root(handle: int, step: str) -> None:
+    """Whoever may write into a folder may put a link in the place of what lies in it."""
+    found = os.fstat(handle)
+    if os.geteuid() == 0 and (found.st_uid != 0 or found.st_mode & 0o022):
+        raise NotThere(
+            f"others than root may exchange {step!r} on the way to it: "
+            "it is given to processes only, not to containers"
+        )
 
 
 def _enter(handle: int, step: str) -> int:

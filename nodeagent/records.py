@@ -16,6 +16,8 @@ from nodeagent.protocol.notebooks import NotebookSeen
 from nodeagent.protocol.report import FoundWork, Origin
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
 
+STRUCK = "it ended within seconds of others on its card"
+
 SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,119}")
 
 
@@ -40,6 +42,7 @@ class Record:
     requeue: bool = False
     memory_mib: int = 0
     card_mib: int = 0
+    disk_mib: int = 0
     claimed: bool = False
     shim_pid: int = 0
     shim_ticks: int = 0
@@ -55,6 +58,8 @@ class Record:
     swept: bool = False
     clean: bool = False
     warning: str = ""
+    disk_warning: str = ""
+    stopped_for: str = ""
     held_s: float | None = None
     clean_at: float | None = None
     peak_memory_mib: int | None = None
@@ -109,7 +114,7 @@ class Record:
             ended_at=self.ended_at,
             exit_code=self.exit_code,
             exit_reason=self.reason,
-            message=self.message or self.warning,
+            message=self.message or self.stopped_for or self.warning or self.disk_warning,
             clean=self.clean,
             held_s=self.held_s,
             clean_at=self.clean_at,
@@ -153,6 +158,7 @@ def accept(record: Record) -> None:
             "requeue": record.requeue,
             "memory_mib": record.memory_mib,
             "card_mib": record.card_mib,
+            "disk_mib": record.disk_mib,
             "signal": record.signal,
             "hook": record.hook,
             "scrape": record.scrape,
@@ -176,6 +182,7 @@ def load(folder: Path) -> Record:
         record.requeue = bool(said.get("requeue", False))
         record.memory_mib = int(said.get("memory_mib", 0))
         record.card_mib = int(said.get("card_mib", 0))
+        record.disk_mib = int(said.get("disk_mib", 0))
         record.container = bool(said.get("container", False))
         record.signal = str(said.get("signal", "TERM"))
         record.hook = str(said.get("hook", ""))
@@ -258,6 +265,17 @@ def end(
     with contextlib.suppress(OSError):  # a full disk: the end is told from memory
         disk.write_pairs(record.folder / "ended", pairs)
     _read_end(record, {key: "" if value is None else str(value) for key, value in pairs.items()})
+
+
+def blame_neighbour(record: Record) -> None:
+    """It ended together with others on its card: none of them is blamed. Kept over a restart."""
+    ended = disk.read_pairs(record.folder / "ended")
+    if ended is None or record.clean or record.reason == ExitReason.NEIGHBOUR:
+        return
+    ended |= {"reason": ExitReason.NEIGHBOUR, "message": STRUCK}
+    with contextlib.suppress(OSError):  # a full disk: it is told from memory
+        disk.write_pairs(record.folder / "ended", dict(ended))
+    _read_end(record, ended)
 
 
 def mark_clean(record: Record) -> None:

@@ -36,6 +36,12 @@ QUICK_S = 0.5
 SLOW_S = 5.0
 """How often one that answers is asked what moves in it."""
 
+LOOK_S = 15.0
+"""For one look at one notebook, all its questions together."""
+
+AT_ONCE = 64
+"""Notebooks that are asked at the same time: more than a node has cards for."""
+
 
 @dataclass
 class Memory:
@@ -62,6 +68,7 @@ class Notebooks:
         self._library = library
         self._known: dict[str, Memory] = {}
         self._net: Counter[str] = Counter()
+        self._at_once = asyncio.Semaphore(AT_ONCE)
         self._tunnels = Tunnels(self._carried, library.ca)
 
     async def prepare(self, record: Record, order: "Order", changed: Callable[[], None]) -> "Order":
@@ -115,29 +122,61 @@ class Notebooks:
         self._tunnels.close()
 
     async def run(self, changed: Callable[[], None]) -> None:
-        """Look at every notebook that runs here, and tell when one is ready."""
-        while True:
-            quick = False
-            for record in list(self._records.values()):
-                memory = self._known.get(record.attempt)
-                if memory is None or record.started_at is None or record.ended_at is not None:
-                    continue
-                was = record.notebook.stage if record.notebook else None
-                record.notebook = await self._seen(record, memory)
-                quick = quick or record.notebook.stage != Stage.READY
-                if record.notebook.stage != was:
-                    changed()
-            await asyncio.sleep(QUICK_S if quick else SLOW_S)
+        """Look at every notebook that runs here, and tell when one is ready.
+
+        Each by itself: one that does not answer makes no other wait, and one that is still being
+        asked is not asked a second time.
+        """
+        asking_now: dict[str, asyncio.Task[None]] = {}
+        try:
+            while True:
+                asking_now = {a: task for a, task in asking_now.items() if not task.done()}
+                for record in self._looked_after():
+                    if record.attempt not in asking_now:
+                        look = asyncio.create_task(self._look(record, changed))
+                        asking_now[record.attempt] = look
+                if asking_now:
+                    await asyncio.wait(asking_now.values(), timeout=QUICK_S)
+                await asyncio.sleep(QUICK_S if self._starting() else SLOW_S)
+        finally:
+            for task in asking_now.values():
+                task.cancel()
+
+    def _looked_after(self) -> list[Record]:
+        return [
+            one
+            for one in self._records.values()
+            if one.attempt in self._known and one.started_at is not None and one.ended_at is None
+        ]
+
+    def _starting(self) -> bool:
+        stages = (one.notebook.stage for one in self._looked_after() if one.notebook is not None)
+        return any(stage != Stage.READY for stage in stages)
+
+    async def _look(self, record: Record, changed: Callable[[], None]) -> None:
+        """One look at one notebook; whatever it does, it ends no other's."""
+        memory = self._known.get(record.attempt)
+        if memory is None:
+            return
+        was = record.notebook.stage if record.notebook else None
+        try:
+            async with self._at_once, asyncio.timeout(LOOK_S):
+                seen = await self._seen(record, memory)
+        except TimeoutError:
+            seen = self._grown_old(record, memory, f"no answer within {LOOK_S:g} s")
+        except Exception:
+            log.exception("%s: its notebook cannot be looked at", record.attempt)
+            return
+        record.notebook = seen
+        if seen.stage != was:
+            changed()
 
     async def _seen(self, record: Record, memory: Memory) -> NotebookSeen:
         """One look; when it does not answer any more, what was known grows old."""
         try:
             found = await asking.ask(self._home(record), record.workload, memory.token)
         except asking.NoAnswer as failure:
-            if memory.looked_at is None or record.notebook is None:
-                return NotebookSeen(stage=Stage.STARTING)
-            log.info("%s: its notebook does not answer: %s", record.attempt, failure)
-            return replace(record.notebook, looked_ago_s=clock.boottime() - memory.looked_at)
+            return self._grown_old(record, memory, str(failure))
         moved, memory.look = await asyncio.to_thread(
             moving,
             record.shim_pid,
@@ -146,6 +185,12 @@ class Notebooks:
             memory.look,
         )
         return self._told(found, moved, memory)
+
+    def _grown_old(self, record: Record, memory: Memory, why: str) -> NotebookSeen:
+        if memory.looked_at is None or record.notebook is None:
+            return NotebookSeen(stage=Stage.STARTING)
+        log.info("%s: its notebook does not answer: %s", record.attempt, why)
+        return replace(record.notebook, looked_ago_s=clock.boottime() - memory.looked_at)
 
     def _told(
         self, found: dict[str, list[dict[str, Any]]], moved: Moving, memory: Memory

@@ -145,10 +145,12 @@ class Report(Struct, frozen=True, kw_only=True):
 class Taken(Struct, frozen=True, kw_only=True):
     """The portal's receipt: the ends that the books have taken in; the agent may forget them.
 
-    `hello` asks the node to introduce itself again: the books have given it up.
+    `hello` asks the node to introduce itself again: the books have given it up. `generation` is the
+    number of the newest wish, so that nobody has to ask apart; an older portal does not tell it.
     """
 
     epoch: int
     closed: tuple[str, ...] = ()
     wake: bool = False
     hello: bool = False
+    generation: int | None = None

@@ -70,3 +70,10 @@ class LogBatch(Struct, frozen=True, kw_only=True):
 
     sent_at: float
     chunks: tuple[LogChunk, ...]
+
+
+class Heard(Struct, frozen=True, kw_only=True):
+    """The portal has the readings. The two numbers are those of the newest wish."""
+
+    epoch: int
+    generation: int

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from nodeagent.diskuse import DiskUse
 from nodeagent.giveway.keeper import GiveWay
 from nodeagent.notebooks.keeper import Notebooks
 from nodeagent.protocol.desired import WantedWork
@@ -51,6 +52,9 @@ class Runner(Protocol):
     giveway: GiveWay
     notebooks: Notebooks
     throughput: Throughput
+    disk: DiskUse
+    sides: tuple[GiveWay | Notebooks | Throughput | DiskUse, ...]
+    """What looks after running attempts, each in a loop of its own."""
     changed: Callable[[], None]
     listed_at: Callable[[str], float]
     """Since when an attempt is wanted here (CLOCK_BOOTTIME): its time counts from there."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from nodeagent import clock, disk, processes, records, rendezvous, secrets_shelf, shim, walls
+from nodeagent.diskuse import DiskUse
 from nodeagent.enclosure import enclosure
 from nodeagent.enclosure.enclosure import Enclosure
 from nodeagent.giveway import contract
@@ -86,8 +87,11 @@ class ProcessRunner:
         self._watches: dict[str, Watch] = {}
         self._pulls: dict[str, asyncio.Task[None]] = {}
         self.giveway = GiveWay(self.records, self._home)
+        self.disk = DiskUse(self.records, self._home, self.stop)
         self.throughput = Throughput(self.records, self._home, state_dir, work_root)
         self.notebooks = Notebooks(self.records, self._home, library or Library(work_root))
+        self.sides: tuple[GiveWay | Notebooks | Throughput | DiskUse, ...]
+        self.sides = (self.giveway, self.notebooks, self.throughput, self.disk)
 
     async def adopt(self) -> None:
         """Folders first, then shims whose folder is gone or torn: the same processes go on."""
@@ -296,6 +300,7 @@ class ProcessRunner:
                 requeue=work.silence == Silence.REQUEUE,
                 memory_mib=work.memory_mib,
                 container=work.runner == CONTAINER,
+                disk_mib=work.disk_mib,
                 card_mib=sum(one.memory_mib for one in slices),
                 signal=choice.signal,
                 hook=choice.hook,

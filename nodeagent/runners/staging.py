@@ -14,6 +14,9 @@ from nodeagent.giveway import contract
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.runners.accounts import Account
 
+CONTAINER = "container"
+"""The runner whose engine walks to what is given by name, where a process does it by handle."""
+
 SECRETS = "secrets"
 """In the attempt's own folder, beside its files."""
 
@@ -54,7 +57,7 @@ def prepare(
         folder.mkdir(mode=0o700)
     _files(staged, work)
     for mount in work.mounts:
-        mounts.way_in(mount, account, work.group)
+        mounts.way_in(mount, account, work.group, by_name=work.runner == CONTAINER)
     if work.secret_files:
         secrets_shelf.put(shelf, work.secret_files, account)
     for one in laid(work, shelf):

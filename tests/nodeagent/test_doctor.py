@@ -58,6 +58,8 @@ def test_a_node_is_described_card_by_card_with_what_would_be_carved(machine, fol
     assert "4 x 1g.6gb" in cut["words"] and "with a reset by an administrator" in cut["words"]
     assert [a["mode"] for a in cut["data"]["abilities"]] == ["whole", "mig", "mps", "timeslice"]
     assert "compute by none" in cut["words"], "what is not enforced is said"
+    assert "never run on a real card" in found["tried"]["words"]
+    assert found["containers"]["data"]["engine"] == "" or found["containers"]["ok"]
     assert programs.calls(tools) == [], "it only looks"
     assert (folder / "state").is_dir() and not list((folder / "state").iterdir())
     mode = "pynvml.nvmlDeviceGetMigMode(pynvml.nvmlDeviceGetHandleByIndex(0))"

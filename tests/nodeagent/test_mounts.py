@@ -1,6 +1,7 @@
 """Which folders this node has, and which it never gives away."""
 
 import asyncio
+import os
 import threading
 
 import pytest
@@ -93,3 +94,27 @@ async def test_a_folder_that_hangs_is_not_there_and_holds_nothing_up(tmp_path, m
     finally:
         hang.set()
     await asyncio.gather(*places._hanging.values())
+
+
+def test_a_way_that_others_can_exchange_is_open_to_a_process_and_closed_to_a_container(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "share" / "x" / "data").mkdir(parents=True)
+    for step in (tmp_path, tmp_path / "share", tmp_path / "share" / "x"):
+        step.chmod(0o755)
+    wish = Mount(root=str(tmp_path), tail="share/x/data", at="x", name="n")
+    as_root = os.geteuid() == 0
+    assert mounts.way_in(wish, ME, 0, by_name=True) == f"{tmp_path}/share/x/data"
+    (tmp_path / "share").chmod(0o2770)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(mounts.NotThere, match="exchange 'x'" if as_root else "exchange"):
+        mounts.way_in(wish, ME, 0, by_name=True)
+    assert mounts.way_in(wish, ME, 0) == f"{tmp_path}/share/x/data"
+
+
+def test_the_last_folder_itself_may_belong_to_the_project(tmp_path):
+    (tmp_path / "data").mkdir()
+    tmp_path.chmod(0o755)
+    (tmp_path / "data").chmod(0o2770)
+    wish = Mount(root=str(tmp_path), tail="data", at="x", name="n")
+    assert mounts.way_in(wish, ME, 0, by_name=True) == f"{tmp_path}/data"

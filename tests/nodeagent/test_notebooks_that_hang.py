@@ -1,0 +1,79 @@
+"""A notebook that hangs, by chance or on purpose, makes no other notebook of the node wait."""
+
+import asyncio
+import os
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from nodeagent.notebooks import keeper
+from nodeagent.notebooks.keeper import Memory, Notebooks
+from nodeagent.protocol.notebooks import SOCKET, Stage
+from nodeagent.records import Record
+from tests.nodeagent.waiting import until
+
+pytestmark = pytest.mark.asyncio
+EMPTY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
+
+
+async def answers(reader, writer):
+    while await reader.readuntil(b"\r\n\r\n"):
+        writer.write(EMPTY)
+        await writer.drain()
+
+
+async def hangs(reader, writer):
+    await reader.read()
+
+
+async def drips(reader, writer):
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n")
+    while not writer.is_closing():
+        writer.write(b" ")
+        await asyncio.sleep(0.02)
+
+
+async def quiet(serve, reader, writer):
+    """Serve until the other side hangs up."""
+    try:
+        await serve(reader, writer)
+    except (OSError, asyncio.IncompleteReadError):
+        pass
+    finally:
+        writer.close()
+
+
+async def test_the_ready_ones_are_seen_while_others_hang_or_drip_and_grow_old(monkeypatch):
+    monkeypatch.setattr(keeper, "LOOK_S", 4.0)
+    monkeypatch.setattr(keeper, "SLOW_S", 0.1)
+    monkeypatch.setattr(keeper, "QUICK_S", 0.1)
+    served = {"at-1": hangs, "at-2": hangs, "at-3": drips, "at-4": answers}
+    with tempfile.TemporaryDirectory(prefix="gp-") as short:
+        root = Path(short)
+        records, servers = {}, []
+        for name, serve in served.items():
+            (root / name).mkdir()
+            servers.append(
+                await asyncio.start_unix_server(
+                    lambda r, w, serve=serve: quiet(serve, r, w), str(root / name / SOCKET)
+                )
+            )
+            records[name] = Record(name, root / name, started_at=1.0, shim_pid=os.getpid())
+        library = SimpleNamespace(ca=None)
+        kept = Notebooks(records, lambda one: root / one.attempt, library)
+        kept._known = {name: Memory(token="t") for name in served}
+        told = []
+        looking = asyncio.create_task(kept.run(lambda: told.append(1)))
+        seen = lambda name: records[name].notebook  # noqa: E731
+        await until(lambda: seen("at-4") and seen("at-4").stage == Stage.READY)
+        first = kept._known["at-4"].looked_at
+        await until(lambda: kept._known["at-4"].looked_at > first, "it is looked at again")
+        await until(
+            lambda: all(seen(n) and seen(n).stage == Stage.STARTING for n in served if n != "at-4")
+        )
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+        for one in servers:
+            one.close()
