@@ -1,5 +1,6 @@
 """Alerts: raised once per condition, resolved when it is over."""
 
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -7,6 +8,7 @@ from django.db import transaction
 from pool.events import Actor
 from pool.lifecycle.alerts import AlertState
 from pool.models.alerts import Alert
+from pool.rules.alerting.machine import FLAP_S
 from pool.services.moves import locked, move
 
 
@@ -33,8 +35,16 @@ def alert_raise(
         },
     )
     if made:
-        move(row, AlertState.FIRING, actor=actor, told={"key": key, "about": subject})
+        changes = {"fired_at": row.first_seen_at, "flaps": _flaps(row)}
+        told = {"key": key, "about": subject}
+        move(row, AlertState.FIRING, actor=actor, changes=changes, told=told)
     return made
+
+
+def _flaps(row: Alert) -> int:
+    """How often the same condition fired within the hour before."""
+    since = row.first_seen_at - timedelta(seconds=FLAP_S)
+    return Alert.objects.filter(key=row.key, fired_at__gt=since).count()
 
 
 @transaction.atomic
@@ -44,12 +54,3 @@ def alert_resolve(*, key: str, actor: Actor, reason: str = "") -> bool:
     for row in rows:
         move(row, AlertState.RESOLVED, actor=actor, reason=reason, told={"key": key})
     return bool(rows)
-
-
-@transaction.atomic
-def alert_acknowledge(*, alert: Alert, actor: Actor, reason: str = "") -> Alert:
-    """A person has seen it and takes care of it. Safe to repeat."""
-    (row,) = locked(Alert.objects.filter(pk=alert.pk))
-    if row.state != AlertState.ACKNOWLEDGED:
-        move(row, AlertState.ACKNOWLEDGED, actor=actor, reason=reason)
-    return row

@@ -7,6 +7,7 @@ from portal.api.v1.advice.advisor import AdviceDoor
 from portal.api.v1.advice.deputies import DelegationDoor
 from portal.api.v1.advice.notices import NoticeDoor
 from portal.api.v1.advice.policies import ApprovalPolicyDoor
+from portal.api.v1.alerting.baseline import BaselineDoor
 from portal.api.v1.alerting.rules import AlertRuleDoor
 from portal.api.v1.alerting.silences import AlertSilenceDoor
 from portal.api.v1.alerting.ways import AlertChannelDoor, AlertDeliveryDoor, AlertRouteDoor
@@ -60,6 +61,7 @@ for noun, door in (
     ("alert-routes", AlertRouteDoor),
     ("alert-rules", AlertRuleDoor),
     ("alert-silences", AlertSilenceDoor),
+    ("baseline", BaselineDoor),
     ("approval-policies", ApprovalPolicyDoor),
     ("budgets", BudgetDoor),
     ("cards", CardDoor),

@@ -108,7 +108,8 @@ def _begin(rule: AlertRule, seen: Seen, flaps: int, at: datetime, *, fires: bool
             },
         )
         if made and fires:
-            move(row, AlertState.FIRING, actor=SYSTEM, changes={"fired_at": at}, told=_words(row))
+            changes = {"fired_at": max(at, row.first_seen_at)}
+            move(row, AlertState.FIRING, actor=SYSTEM, changes=changes, told=_words(row))
 
 
 def _turn(row: Alert, turn: Turn, seen: Seen, at: datetime) -> None:

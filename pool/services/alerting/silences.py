@@ -56,7 +56,7 @@ def silence_make(
         by_label=actor.label[:160],
     )
     words: dict[str, Any] = {
-        "subject": subject,
+        "about": subject,
         "family": family,
         "severity": severity,
         "reason": said,

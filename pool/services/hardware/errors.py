@@ -87,7 +87,8 @@ def _tell(row: Card, one: CardError, node_uid: str, actor: Actor) -> None:
             card=row.label,
             **words,
         )
-    if one.asks == "warn":
+    # Counted memory errors have no number: the rule over the counters raises their alert.
+    if one.asks == "warn" and one.number:
         alert_raise(
             key=f"card-errors:{row.uid}",
             subject=f"card:{row.uid}",

@@ -228,7 +228,7 @@ def said_of(rule: AlertRule) -> str:
         "limit": number_words(rule.metric, rule.threshold),
         "aggregate": AGGREGATES[rule.aggregate],
     }
-    return _("%(aggregate)s of %(metric)s of %(scope)s is %(side)s %(limit)s") % words
+    return _("%(metric)s (%(aggregate)s), %(scope)s: %(side)s %(limit)s") % words
 
 
 def _context(form: RuleForm, row: AlertRule | None) -> dict[str, Any]:

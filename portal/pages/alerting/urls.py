@@ -2,12 +2,16 @@
 
 from django.urls import path
 
-from portal.pages.alerting import board, rules, ways
+from portal.pages.alerting import baseline, board, diagnosis, rules, ways
 
 urlpatterns = [
     path("alerts/", board.index, name="alerts"),
     path("alerts/<str:uid>/", board.detail, name="alert"),
     path("alerts/<str:uid>/<str:verb>/", board.act, name="alert-act"),
+    path("workloads/<str:uid>/hints/", diagnosis.hints, name="workload-hints"),
+    path("workloads/<str:uid>/diagnose/", diagnosis.walk, name="workload-diagnose"),
+    path("cards/<str:uid>/hints/", diagnosis.card_hints, name="card-hints"),
+    path("baseline/", baseline.index, name="baseline"),
     path("alert-silences/<str:uid>/end/", board.silence_over, name="alert-silence-end"),
     path("alert-rules/", rules.index, name="alert-rules"),
     path("alert-rules/new/", rules.new, name="alert-rule-new"),

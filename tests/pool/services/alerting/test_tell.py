@@ -64,7 +64,7 @@ def test_a_beginning_that_never_left_is_dropped_with_its_end(channel):
 
 def test_hardware_pages_at_night_and_performance_waits_for_the_hours(channel):
     route(channel, start_minute=540, end_minute=1080, zone="UTC")
-    night = now().replace(hour=3, minute=0)
+    night = now().replace(hour=3, minute=0, second=0, microsecond=0)
     raised("a", family="hardware")
     raised("b", family="performance")
     alerts_told(at=night)

@@ -102,9 +102,15 @@ def test_an_error_of_the_workload_alone_keeps_no_card_out(card):
 
 def test_an_error_without_a_rule_is_one_alert(card):
     for seq in (1, 2, 3):
-        assert say(card, error(seq, 0, "warn"))[0] == "ready"
+        assert say(card, error(seq, 999, "warn"))[0] == "ready"
     assert Alert.objects.get().key == f"card-errors:{card.uid}"
     assert Event.objects.filter(kind="card.erred").count() == 3
+
+
+def test_counted_memory_errors_are_told_and_left_to_the_rule_over_the_counters(card):
+    assert say(card, error(1, 0, "warn"))[0] == "ready"
+    assert Event.objects.filter(kind="card.erred").count() == 1
+    assert not Alert.objects.exists()
 
 
 def test_a_lost_card_comes_back_only_after_its_reset(card):

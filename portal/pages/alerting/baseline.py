@@ -1,0 +1,60 @@
+"""The baseline: a week by hours, as a heat map that names the empty hours."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from pool.clock import now
+from pool.models import Node
+from pool.selectors.alerting.baseline import LEAST_DAYS, Baseline, Hour, baseline_of
+from portal.pages.alerting.ways import WEEK
+from portal.pages.htmx import HtmxRequest, page
+
+DAYS = {"7": 7, "14": 14, "28": 28}
+SHOWN = {"util": 100.0, "util_p95": 100.0, "sm": 100.0, "occupancy": 100.0, "memory": 100.0}
+NAMED = 8
+"""So many empty hours are named."""
+
+
+@page("GET")
+def index(request: HtmxRequest) -> HttpResponse:
+    """Of one node, or of all."""
+    nodes = list(Node.objects.exclude(state="retired").order_by("name_folded"))
+    node = next((one for one in nodes if one.uid == request.GET.get("node", "")), None)
+    days = DAYS.get(request.GET.get("days", ""), 7)
+    number = request.GET.get("number", "util")
+    number = number if number in SHOWN else "util"
+    zone = request.user.zone or "UTC"
+    base = baseline_of(node=node, days=days, at=now(), zone=zone)
+    context = {
+        "base": base,
+        "rows": _rows(base, number),
+        "nodes": nodes,
+        "node": node,
+        "days": days,
+        "all_days": DAYS,
+        "number": number,
+        "zone": zone,
+        "empty": [(WEEK[str(one.weekday)], one) for one in base.empty_hours[:NAMED]],
+        "least": LEAST_DAYS,
+        "hour_names": range(24),
+    }
+    return render(request, "pages/baseline/index.html", context)
+
+
+def _rows(base: Baseline, number: str) -> list[dict[str, Any]]:
+    """Seven rows of 24 fields; `shade` is 0 to 10, or empty where nothing is known."""
+    return [
+        {
+            "day": WEEK[str(weekday)],
+            "cells": [_cell(one, number) for one in base.hours[weekday * 24 : weekday * 24 + 24]],
+        }
+        for weekday in range(7)
+    ]
+
+
+def _cell(one: Hour, number: str) -> dict[str, Any]:
+    value: float | None = getattr(one, number)
+    shade = "" if value is None else str(min(10, max(0, round(value / SHOWN[number] * 10))))
+    return {"hour": one, "value": value, "shade": shade}

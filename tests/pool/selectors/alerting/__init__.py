@@ -1,0 +1,1 @@
+"""Tests of what alert rules, hints and baselines see."""
