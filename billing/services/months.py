@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from billing.errors import MonthNotOver, MonthNotPosted
@@ -25,9 +26,13 @@ from billing.services.posting import READER as LEDGER
 from pool.errors import IllegalMove, Invalid
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
+from pool.lifecycle.roles import Role
 from pool.locks import METER
 from pool.models.tenants import Organization, Project
 from pool.models.users import User
+from pool.rules.notices import NoticeKind
+from pool.rules.problems import marked
+from pool.services.notices.send import notice_send
 
 
 @transaction.atomic
@@ -109,7 +114,18 @@ def month_close(*, month: Month, actor: Actor) -> Month:
     row.closed_by, row.closed_at = actor.label[:160], database_now()
     row.total_micro = bill.micro
     row.digest = hashlib.sha256(statement_file(head_of(row), bill.lines)).hexdigest()
-    return _moved(row, MonthState.CLOSED, actor, total_micro=bill.micro, digest=row.digest)
+    done = _moved(row, MonthState.CLOSED, actor, total_micro=bill.micro, digest=row.digest)
+    notice_send(
+        kind=NoticeKind.MONEY,
+        to=_readers(row),
+        about=row,
+        text=CLOSED,
+        key=f"{row.uid} closed",
+        organization=row.organization.name,
+        month=f"{row.first:%Y-%m}",
+        total=f"{bill.cents / 100:.2f} {row.currency}",
+    )
+    return done
 
 
 @transaction.atomic
@@ -239,6 +255,17 @@ def dispute_decide(
         micro=row.granted_micro,
     )
     return row
+
+
+CLOSED = marked("The bill of %(organization)s for %(month)s is closed: %(total)s.")
+
+
+def _readers(row: Month) -> QuerySet[User]:
+    """Who runs the organization or reads its bills."""
+    roles = [Role.ORG_ADMIN, Role.BILLING_READER]
+    return User.objects.filter(
+        memberships__organization=row.organization_id, memberships__role__in=roles
+    ).distinct()
 
 
 def _lock_meter() -> None:

@@ -38,6 +38,7 @@ PAGES = {
     "window": "window",
     "schedule": "schedule",
     "alert": "alert",
+    "month": "statement",
     "project": "project",
     "organization": "organization",
 }
@@ -59,6 +60,8 @@ def path_of(notice: Notice) -> str:
     noun, _, uid = notice.about.partition(":")
     if notice.kind in {NoticeKind.TO_DECIDE, NoticeKind.REMINDER} and noun == "request":
         return f"{reverse('approvals')}?open={uid}"
+    if noun == "budget":
+        return reverse("budgets")
     return reverse(PAGES[noun], args=[uid]) if noun in PAGES else reverse("notices")
 
 

@@ -105,8 +105,6 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
 def file(request: HtmxRequest, uid: str, kind: str) -> HttpResponse:
     """The statement as CSV, Excel, PDF, or for another system."""
     row = _one(request, uid)
-    if kind not in FILES:
-        raise Http404
     mime, made = FILES[kind]
     ending = "csv" if kind == "erp" else kind
     name = f"{row.organization.slug}-{row.first:%Y-%m}{'-erp' if kind == 'erp' else ''}.{ending}"
@@ -116,9 +114,12 @@ def file(request: HtmxRequest, uid: str, kind: str) -> HttpResponse:
 
 
 @page("GET")
-def line(request: HtmxRequest, uid: str, name: str) -> HttpResponse:
+def line(request: HtmxRequest, uid: str) -> HttpResponse:
     """What is behind one line: each hour with its placement, and from there the events."""
     row = _one(request, uid)
+    name = request.GET.get("line", "")
+    if not name:
+        return go(request, reverse("statement", args=[row.uid]))
     found_line = line_named(bill_of(row), name)
     if found_line is None:
         raise Http404
@@ -160,12 +161,12 @@ _ACTS = {"review": month_review, "reopen": month_reopen, "close": month_close}
 
 @page("POST")
 @refusal_as_toast
-def dispute(request: HtmxRequest, uid: str, name: str) -> HttpResponse:
+def dispute(request: HtmxRequest, uid: str) -> HttpResponse:
     """Complain about a line."""
     row = _one(request, uid)
     dispute_open(
         month=row,
-        line_id=name,
+        line_id=request.POST.get("line", ""),
         text=request.POST.get("text", ""),
         user=request.user,
         actor=Actor.of(request.user),

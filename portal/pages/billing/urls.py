@@ -9,13 +9,12 @@ urlpatterns = [
     path("statements/", statements.index, name="statements"),
     path("statements/open/", statements.open_month, name="statement-open"),
     path("statements/<str:uid>/", statements.detail, name="statement"),
-    path("statements/<str:uid>/file/<str:kind>/", statements.file, name="statement-file"),
-    path("statements/<str:uid>/lines/<str:name>/", statements.line, name="statement-line"),
-    path(
-        "statements/<str:uid>/lines/<str:name>/dispute/",
-        statements.dispute,
-        name="statement-dispute",
+    *(
+        path(f"statements/<str:uid>/{kind}/", statements.file, {"kind": kind}, f"statement-{kind}")
+        for kind in statements.FILES
     ),
+    path("statements/<str:uid>/line/", statements.line, name="statement-line"),
+    path("statements/<str:uid>/dispute/", statements.dispute, name="statement-dispute"),
     path("statements/<str:uid>/<str:verb>/", statements.act, name="statement-act"),
     path("disputes/<str:uid>/decide/", statements.decide, name="dispute-decide"),
     path("budgets/", budgets.index, name="budgets"),

@@ -25,7 +25,7 @@ from billing.services.posting import ledger_post
 from billing.services.prices import price_set
 from pool.errors import IllegalMove, Invalid
 from pool.events import SYSTEM
-from pool.models import Event
+from pool.models import Event, Membership, Notice
 from tests.billing.rows import Books, at, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -68,6 +68,14 @@ def test_a_closed_month_is_what_the_ledger_said_and_stays_so(books):
     (late,) = bill_of(march).lines
     assert late.what.late
     assert late.what.amount_micro == RATE
+
+
+def test_who_runs_the_organization_hears_that_its_month_is_closed(books):
+    home = books.project.organization
+    Membership.objects.create(user=books.user, organization=home, role="billing_reader")
+    closed(books)
+    told_them = Notice.objects.get(user=books.user, kind="money")
+    assert told_them.values["total"] == "5.70 EUR"
 
 
 def test_the_database_keeps_a_closed_month_as_it_is(books):
