@@ -64,12 +64,13 @@ def ending(end: Ended) -> Ending:
     """Judge one end.
 
     A stop that was ordered leads where its reason says, unless the work had finished by itself. A
-    failed start uses a start, any other failure a run, a blameless end neither.
+    start that was given up is none where the work ran and ended all the same. A failed
+    start uses a start, any other failure a run, a blameless end neither.
     """
     reason = end.reason or _reason(end)
     if reason is ExitReason.FINISHED and end.exit_code in (0, None):
         return Ending(state=WorkloadState.SUCCEEDED, reason=ExitReason.FINISHED)
-    if end.stop_reason not in ("", ExitReason.RANK_DIED):
+    if end.stop_reason not in ("", ExitReason.RANK_DIED) and not _ran_all_the_same(end):
         return _ordered(end)
     if end.restarts is not None:
         return _gang(end, reason)
@@ -116,6 +117,15 @@ def _reason(end: Ended) -> ExitReason:
         if end.exit_code is not None and end.exit_code < 0
         else ExitReason.OWN_ERROR
     )
+
+
+def _ran_all_the_same(end: Ended) -> bool:
+    """A start was given up of which the node could not tell: it did run, and ended by itself.
+
+    A node that obeys such a stop says so. To start it again would do once more what it has done.
+    """
+    given_up = end.stop_reason == ExitReason.START_FAILED and end.exit_code is not None
+    return given_up and end.reason not in (None, ExitReason.START_FAILED)
 
 
 def _ordered(end: Ended) -> Ending:

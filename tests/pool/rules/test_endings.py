@@ -118,3 +118,24 @@ def test_every_end_can_be_reached_from_where_work_may_be_stopped():
         judged = end(exit_code=code, stop_reason=stop, reason=None)
         assert WORKLOAD.allows(WorkloadState.STOPPING, judged.state)
         assert WORKLOAD.allows(WorkloadState.UNREACHABLE, judged.state)
+
+
+@pytest.mark.parametrize(
+    ("reason", "code", "state", "run", "start"),
+    [
+        (ExitReason.OWN_ERROR, 4, WorkloadState.FAILED, False, False),
+        (ExitReason.FINISHED, 0, WorkloadState.SUCCEEDED, False, False),
+        (ExitReason.OOM_HOST, -9, WorkloadState.FAILED, False, False),
+        (ExitReason.START_FAILED, -15, WorkloadState.QUEUED, False, True),
+        (ExitReason.START_FAILED, None, WorkloadState.QUEUED, False, True),
+        (None, -15, WorkloadState.QUEUED, False, True),
+    ],
+)
+def test_work_whose_start_was_given_up_and_that_ran_all_the_same_is_not_run_again(
+    reason, code, state, run, start
+):
+    """Its node was out of reach when it began and ended."""
+    told = end(reason=reason, exit_code=code, stop_reason="start_failed", starts_left=2)
+    assert (told.state, told.uses_run, told.uses_start) == (state, run, start)
+    if start is False:
+        assert told.reason == reason
