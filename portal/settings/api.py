@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from billing.rating.budgets import Action, Every, Measure
+from billing.rating.months import DisputeState, MonthState
 from billing.rating.tariffs import Unit
 from nodeagent.protocol.vocabulary import Mode, WorkloadKind
 from pool.lifecycle.catalogue import Access
@@ -39,6 +41,11 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     # Names of choices that several nouns have stay the same whatever noun is added.
     "ENUM_NAME_OVERRIDES": {
         "AccessEnum": [one.value for one in Access],
+        "BudgetActionEnum": [one.value for one in Action],
+        "BudgetPeriodEnum": [one.value for one in Every],
+        "DisputeStateEnum": [one.value for one in DisputeState],
+        "MeasureEnum": [one.value for one in Measure],
+        "MonthStateEnum": [one.value for one in MonthState],
         "KindEnum": [one.value for one in WorkloadKind],
         "ModeEnum": [one.value for one in Mode],
         "PriorityEnum": [one.value for one in Priority],
