@@ -5,6 +5,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,6 +42,9 @@ class Command(BaseCommand):
         queued.add_argument("--gpus-per-node", type=int, required=True)
         queued.add_argument("--policy", choices=("live", "fifo", "easy"), default="live")
         queued.add_argument("--segments", type=Path)
+        queued.add_argument(
+            "--compare", action="store_true", help="replay first come and EASY too, print all three"
+        )
         queued.add_argument("--grace", type=float, default=60.0)
         queued.add_argument("--restart", type=float, default=120.0)
         cut = modes.add_parser("mig", help="MIG requests that come and go")
@@ -82,17 +86,31 @@ class Command(BaseCommand):
             grace_s=options["grace"],
             restart_s=options["restart"],
         )
-        runs: dict[int, list[queue.Segment]] = {}
-        with _bar(len(jobs)) as step:
-            for segment in queue.replay(jobs, shape):
-                if segment.number not in runs:
-                    step()
-                runs.setdefault(segment.number, []).append(segment)
+        runs = _replayed(jobs, shape)
         self._write_starts(options["out"], jobs, runs)
         if options["segments"]:
             _write_segments(options["segments"], runs)
-        waits = sorted(runs[j.number][0].start_s - j.submit_s for j in jobs if j.number in runs)
-        self._say(jobs=len(jobs), never_ran=len(jobs) - len(waits), **_spread(waits))
+        waits = _waits(jobs, runs)
+        self._say(jobs=len(jobs), never_ran=len(jobs) - len(waits), **_spread(sorted(waits)))
+        if options["compare"]:
+            self._compare(jobs, shape, runs)
+
+    def _compare(
+        self,
+        jobs: Sequence[queue.Job],
+        shape: queue.Shape,
+        runs: dict[int, list[queue.Segment]],
+    ) -> None:
+        """The same jobs under each policy, one line each; large jobs fill a node or more."""
+        large = [job for job in jobs if job.gpus >= shape.cards]
+        for policy in ("live", "fifo", "easy"):
+            mine = runs
+            if policy != shape.policy:
+                mine = _replayed(jobs, replace(shape, policy=policy))
+            told = _spread(sorted(_waits(jobs, mine)))
+            told["large_mean_s"] = _spread(sorted(_waits(large, mine))).get("mean_wait_s", 0.0)
+            words = ", ".join(f"{name.replace('_', ' ')} {told[name]}" for name in told)
+            self.stdout.write(f"{policy}: {words}")
 
     def _write_starts(
         self, out: Path, jobs: Sequence[queue.Job], runs: dict[int, list[queue.Segment]]
@@ -130,6 +148,22 @@ class Command(BaseCommand):
     def _say(self, **numbers: float) -> None:
         for name, number in numbers.items():
             self.stdout.write(f"{name.replace('_', ' ')}: {number}")
+
+
+def _replayed(jobs: Sequence[queue.Job], shape: queue.Shape) -> dict[int, list[queue.Segment]]:
+    """The runs of each job under one policy, with a bar while they are replayed."""
+    runs: dict[int, list[queue.Segment]] = {}
+    with _bar(len(jobs)) as step:
+        for segment in queue.replay(jobs, shape):
+            if segment.number not in runs:
+                step()
+            runs.setdefault(segment.number, []).append(segment)
+    return runs
+
+
+def _waits(jobs: Sequence[queue.Job], runs: dict[int, list[queue.Segment]]) -> list[float]:
+    """Seconds from submission to the first start, of those that ever ran."""
+    return [runs[j.number][0].start_s - j.submit_s for j in jobs if j.number in runs]
 
 
 def _rows(path: Path) -> Iterator[Row]:

@@ -7,6 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 JOBS = "i,submit_s,duration_s,declared_s,gpus,priority,tenant,checkpoint_s"
+POLICIES = ("live", "fifo", "easy")
 
 
 def _write(path, *lines):
@@ -70,6 +71,18 @@ def test_queue_writes_each_run_and_what_was_lost(tmp_path):
         ("1", "280.0", "290.0", "0:2", "0.0"),
         ("0", "290.0", "630.0", "0:2", "0.0"),
     ]
+
+
+def test_queue_tells_the_waits_under_three_policies_in_one_run(tmp_path):
+    told = ("0,0,100,100,1,normal,t,", "1,1,500,500,2,normal,t,", "2,2,50,50,1,normal,t,")
+    jobs = _write(tmp_path / "jobs.csv", JOBS, *told)
+    words = ("queue", "--jobs", jobs, "--nodes", "1", "--gpus-per-node", "2", "--compare")
+    _rows, said = _run(tmp_path, *words)
+    waits = dict(line.split(": ", 1) for line in said.splitlines() if line.startswith(POLICIES))
+    assert waits["fifo"].startswith("mean wait s 232.3,"), "the last waits for the large one"
+    assert waits["easy"].startswith("mean wait s 33.0,"), "and slips in before it"
+    assert waits["live"] == waits["easy"]
+    assert waits["fifo"].endswith("large mean s 99.0")
 
 
 def test_a_job_larger_than_the_pool_never_runs_and_stops_nobody(tmp_path):
