@@ -1,7 +1,7 @@
 """After commit: tell the web processes that event N is there. Lost without harm."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -11,7 +11,7 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
 
-from pool.topics import topics
+from pool.topics import bell_topic, topics
 
 GROUP = "events"
 NODES = "nodes"
@@ -28,6 +28,17 @@ def announce(
     named = topics(kind, subject, project_id, data)
     message = {"type": "event", "number": number, "kind": str(kind), "topics": list(named)}
     transaction.on_commit(lambda: _send(GROUP, message), robust=True)
+
+
+def announce_bells(uids: Iterable[str]) -> None:
+    """Tell the web processes, after commit, that what these people have not read has changed.
+
+    It is no event of the log: a bell that missed it is right again at its next picture.
+    """
+    topics_of = [bell_topic(uid) for uid in uids]
+    if topics_of:
+        message = {"type": "bell", "topics": topics_of}
+        transaction.on_commit(lambda: _send(GROUP, message), robust=True)
 
 
 def wake_node(uid: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 POOL = "pool"
 QUEUE = "queue"
+BELL = "bell"
 
 
 def topics(
@@ -29,3 +30,8 @@ def topics(
     if head in {"workload", "placement", "slice"}:
         found[QUEUE] = None
     return tuple(found)
+
+
+def bell_topic(uid: str) -> str:
+    """The topic of one person's unread notices, by the person's uid."""
+    return f"{BELL}:{uid}"

@@ -19,11 +19,17 @@ KEPT_S = 15.0
 MOST = 500
 """So many explanations are kept at most."""
 
+TRIAL_S = 3.0
+"""A trial may rest on a look at the pool that is as old as this."""
+
 ASKED = Rate(limit=60, seconds=60)
 """So often one person may ask for what was not worked out yet."""
 
 CHANGED = Rate(limit=20, seconds=60)
 """So often one person may have a change planned: no round is made meanwhile."""
+
+
+RATES = (ASKED, CHANGED)
 
 
 class AskedTooOften(Exception):
@@ -96,6 +102,16 @@ def looked(*, stale_s: float = 0.0) -> Look:
         kept = _fresh(number)
         kept.look = kept.look or look()
         return kept.look
+
+
+def looked_by(*, who: str) -> Look:
+    """The pool for one person's trial: a second of planning, so within the limit of changes.
+
+    Raises:
+        AskedTooOften: too many were asked for.
+    """
+    may_change(who=who)
+    return looked(stale_s=TRIAL_S)
 
 
 def forget() -> None:

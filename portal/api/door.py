@@ -7,10 +7,12 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework import status, viewsets
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
+from pool.cycle.waiting import Look
 from pool.errors import Forbidden, NotYours
 from pool.events import Actor
 from pool.models import User
@@ -21,6 +23,7 @@ from portal.api.authentication import actor_of, caller
 from portal.api.fields import Filters, Given, Nothing
 from portal.api.idempotency import once
 from portal.api.pagination import PARAMETERS
+from portal.explained import AskedTooOften, looked_by
 
 UID = r"[a-z]{2,3}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -100,6 +103,17 @@ class Door(viewsets.GenericViewSet[Any]):
         """
         if not may(self.standing, verb, place):
             raise Forbidden
+
+    def looked(self) -> Look:
+        """The pool for one trial of this caller, who may have so many planned in a minute.
+
+        Raises:
+            Throttled: that was too many.
+        """
+        try:
+            return looked_by(who=self.user.uid)
+        except AskedTooOften as often:
+            raise Throttled(wait=often.wait_s) from often
 
     def taken(self) -> dict[str, Any]:
         """What the caller says in the body, checked by the serializer of this action."""

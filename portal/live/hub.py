@@ -113,6 +113,8 @@ class Hub:
         elif message.get("type") == "event":
             self._messages.append(message)
             self._missed.heard(int(message["number"]))
+        elif message.get("type") == "bell":
+            self._messages.append(message)
         self._news.set()
 
     def _everything(self) -> None:

@@ -69,6 +69,13 @@ class Answer:
     steps: tuple[Role, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     problems: Mapping[str, Any] = field(default_factory=dict)
+    copies: int = 1
+
+    @property
+    def total_micro(self) -> int | None:
+        """What all copies of the best way cost over the time; None without a known price."""
+        one = self.best.quote.total_micro if self.best else None
+        return None if one is None else one * self.copies
 
     @property
     def free(self) -> bool:
@@ -120,6 +127,7 @@ def answer(
         ),
         steps=steps_for(policy_from(version.approval), asked),
         weights=weights,
+        copies=copies,
     )
 
 

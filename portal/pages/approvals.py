@@ -45,6 +45,7 @@ from portal.access.roles import Verb
 from portal.access.weights import weights_of_change
 from portal.pages.advisor.waits import effects_of_request
 from portal.pages.answers import Answer, answer
+from portal.pages.approving.budgets import budgets_of
 from portal.pages.approving.deciding import DecisionForm, as_asked, moved_since, ways_of
 from portal.pages.approving.spent import spent_of
 from portal.pages.forms import take_refusal
@@ -53,19 +54,25 @@ from portal.pages.lists import newest_first
 
 VERBS = ("approve", "reject", "return", "undo")
 PANE = "pages/approvals/_pane.html"
+INBOX = 60
+"""So many of those that wait are shown, the oldest; the next come up as they are decided."""
 
 
 @page("GET")
 def index(request: HtmxRequest) -> HttpResponse:
     """Two panes: what waits, and the one that is open."""
     refuse_unless(decides_anywhere(standing=request.standing))
-    waiting = list(approval_list(standing=request.standing))
+    rows = approval_list(standing=request.standing)
+    waiting = list(rows[: INBOX + 1])
+    more = rows.count() - INBOX if len(waiting) > INBOX else 0
+    waiting = waiting[:INBOX]
     wanted = _opened(request)
     opened = next((one for one in waiting if one.uid == wanted), None)
     if opened is None and wanted:
         opened = _decidable(request, wanted)
     context = {
         "waiting": waiting,
+        "more": more,
         "standing": request.standing,
         "picked": request.GET.getlist("pick"),
         "stands_in": delegations_now(deputy=request.user.pk),
@@ -203,6 +210,13 @@ def _pane(request: HtmxRequest, one: Request) -> dict[str, Any]:
         "deputy_of": stands_in_for(user=request.user, request=one) if waits else None,
         "spent": spent_of(project=one.project, standing=request.standing) if waits else None,
         "consequences": consequences_of(request=one, standing=request.standing) if waits else None,
+        "budgets": budgets_of(
+            project=one.project,
+            user=one.requester,
+            standing=request.standing,
+            answer=said,
+            seconds=one.duration_seconds,
+        ),
         "keeping": keeping_of(request=one, now=now()) if waits and reserved else None,
         "record": record_of(user=one.requester) if waits else None,
     }

@@ -55,8 +55,8 @@ def asked(request: HtmxRequest) -> dict[str, Any]:
     for name in DAYS:
         try:
             day = datetime.fromisoformat(request.GET.get(name, "")).replace(tzinfo=zone)
-        except ValueError:
+            later = day + timedelta(days=1) if name == "until" else day
+            found[name] = later.astimezone(UTC)
+        except (ValueError, OverflowError):
             continue
-        later = day + timedelta(days=1) if name == "until" else day
-        found[name] = later.astimezone(UTC)
     return found

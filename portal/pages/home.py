@@ -13,15 +13,16 @@ from pool.lifecycle.requests import RequestState
 from pool.lifecycle.roles import QuotaUnit
 from pool.lifecycle.workloads import WorkloadState
 from pool.models.users import User
+from pool.models.workloads import Workload
 from pool.selectors.calendar.windows import windows_ahead
 from pool.selectors.capacity import fits_now
 from pool.selectors.leases import active_leases
 from pool.selectors.memberships import Standing
 from pool.selectors.nodes import node_map
+from pool.selectors.notebooks.standing import known_of, left_s, notebook_list
 from pool.selectors.quotas import quota_list
 from pool.selectors.requests import approval_list, request_list
 from pool.selectors.series.arrays import told
-from pool.selectors.templates import usable_templates
 from pool.selectors.workloads import workload_list, workload_tops
 from portal.pages.gauges import Gauge, gauges
 from portal.pages.htmx import HtmxRequest, page
@@ -30,7 +31,7 @@ RECENT = timedelta(hours=24)
 ENDS_SOON, LONG_LEASE_S = timedelta(days=3), 7 * 86400
 ENDS_NOW = timedelta(minutes=15)
 SHOWN = 8
-LIMITS, TILES = 6, 6
+LIMITS = 6
 
 
 @page("GET")
@@ -51,7 +52,6 @@ def live_context(*, user: User, standing: Standing) -> dict[str, Any]:
         "workloads": told(mine.filter(fresh)[:SHOWN]),
         "ever": mine.exists(),
         "fits": fits_now(nodes=node_map()),
-        "templates": usable_templates(standing=standing)[:TILES] if standing.works else [],
         "gauges": _gauges(standing),
         "months": months(standing=standing),
     }
@@ -70,11 +70,22 @@ def _needs_you(*, user: User, standing: Standing) -> dict[str, Any]:
         "returned": list(requests.filter(requester=user, state=RequestState.RETURNED)[:5]),
         "failed": list(mine.filter(state=WorkloadState.FAILED, ended_at__gte=now() - RECENT)[:5]),
         "leases": list(soon[:5]),
+        "idle": _reclaimed_soon(user=user, standing=standing),
     }
     if standing.decides:
         found["approvals"] = list(approval_list(standing=standing).exclude(requester=user)[:5])
     found["any"] = any(found.values())
     return found
+
+
+def _reclaimed_soon(*, user: User, standing: Standing) -> list[tuple[Workload, float]]:
+    """One's notebooks that were warned of, each with the seconds left."""
+    rows = notebook_list(standing=standing).filter(
+        owner=user, state=WorkloadState.RUNNING, notebook__warned__isnull=False
+    )
+    told = ((row, known_of(row)) for row in rows[:5])
+    left = ((row, left_s(known)) for row, known in told if known is not None)
+    return [(row, seconds) for row, seconds in left if seconds is not None]
 
 
 def _gauges(standing: Standing) -> list[Gauge]:

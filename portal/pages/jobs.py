@@ -207,6 +207,7 @@ def job_answer(form: JobForm) -> Answer | None:
 def job_start(request: HtmxRequest) -> dict[str, Any]:
     """Empty, or as a lease or an earlier workload says."""
     start: dict[str, Any] = {"time_value": 1, "time_unit": 3600}
+    start |= {n: request.GET[n][:200] for n in ("template", "project") if request.GET.get(n)}
     if uid := request.GET.get("lease"):
         lease = found(active_leases(standing=request.standing), uid)
         start |= {

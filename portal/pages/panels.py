@@ -8,9 +8,11 @@ from pool.models.workloads import Workload
 from pool.selectors.memberships import Standing, standing
 from pool.selectors.requests import request_list
 from pool.selectors.workloads import workload_list
+from pool.topics import BELL, bell_topic
 from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.pages import home, map, workloads
+from portal.pages.notices import inbox
 from portal.pages.series.arrays import array_context
 
 QUEUE = "queue"
@@ -29,7 +31,7 @@ def panel_key(user: User, topic: str) -> str | None:
         return None
     held = standing(user=user)
     noun, _, uid = topic.partition(":")
-    if topic in OWN:
+    if topic in OWN or topic == bell_topic(user.uid):
         return f"user:{user.pk}"
     if topic == "pool":
         return _circle(held)
@@ -51,6 +53,8 @@ def panel_render(user: User, topic: str) -> str:
         return render_to_string("pages/home/_live.html", context)
     if topic == "pool":
         return render_to_string("pages/map/_live.html", map.live_context(standing=held))
+    if noun == BELL:
+        return render_to_string("pages/notices/_bell.html", inbox.bell_context(user))
     if noun == "workload":
         workload = workload_list(standing=held).get(uid=uid)
         if workload.array_size:

@@ -32,6 +32,7 @@ from portal.access.guards import found, guard, may
 from portal.access.roles import Verb
 from portal.pages.advisor.waits import effects_for
 from portal.pages.answers import Answer, answer
+from portal.pages.approving.budgets import budgets_of
 from portal.pages.calendar.moments import MomentField, in_zone
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
@@ -209,6 +210,7 @@ def comment(request: HtmxRequest, uid: str) -> HttpResponse:
 def live_context(one: Request, request: HtmxRequest) -> dict[str, Any]:
     """What the page of one request shows."""
     own = one.requester_id == request.user.pk
+    makes = may(request.standing, Verb.REQUEST_MAKE, one)
     lease = getattr(one, "lease", None)
     return {
         "one": one,
@@ -216,10 +218,10 @@ def live_context(one: Request, request: HtmxRequest) -> dict[str, Any]:
         "lease": lease or one.alters,
         "comments": comment_list(request=one),
         "workloads": one.workloads.order_by("-pk")[:10],
-        "may_change": one.state in OPEN and may(request.standing, Verb.REQUEST_MAKE, one),
-        "may_edit": own and one.state in OPEN and not one.pending_decision,
-        "may_send": own and one.state in (RequestState.DRAFT, RequestState.RETURNED),
-        "may_speak": may(request.standing, Verb.REQUEST_MAKE, one),
+        "may_change": makes and one.state in OPEN,
+        "may_edit": own and makes and one.state in OPEN and not one.pending_decision,
+        "may_send": own and makes and one.state in (RequestState.DRAFT, RequestState.RETURNED),
+        "may_speak": makes,
         "may_run": lease is not None
         and lease.state == "active"
         and may(request.standing, Verb.WORK_SUBMIT, one.project),
@@ -256,7 +258,14 @@ def answered(request: HtmxRequest, form: RequestForm) -> dict[str, Any]:
         seconds=form.seconds,
     )
     took = usually_takes(project=data["project"], steps=len(said.steps))
-    return {"answer": said, "took": took, "alike": alike, "judging": True}
+    budgets = budgets_of(
+        project=data["project"],
+        user=request.user,
+        standing=request.standing,
+        answer=said,
+        seconds=form.seconds,
+    )
+    return {"answer": said, "took": took, "alike": alike, "judging": True, "budgets": budgets}
 
 
 @page("POST")

@@ -13,13 +13,12 @@ from django.utils.translation import gettext_lazy
 from pool.lifecycle.roles import Role
 from pool.models.installation import Installation
 from pool.models.users import User
-from pool.selectors.approvals.notices import notices_unread
 from pool.selectors.approvals.powers import decides_anywhere
 from pool.selectors.memberships import Standing
 from pool.selectors.requests import approval_list
+from portal.pages.htmx import standing_of
 from portal.pages.notices.inbox import bell_context
 from portal.pages.planning.figures import sees_capacity
-from portal.pages.htmx import standing_of
 
 ROLES = {
     Role.PLATFORM_ADMIN: gettext_lazy("Platform admin"),
@@ -82,7 +81,7 @@ def _visitor(request: HttpRequest, user: User) -> dict[str, Any]:
         "initials": "".join(part[0] for part in name.split()[:2]).upper() or "?",
         "role": ROLES[role] if role else _("No role yet"),
         "example": bool(first),
-        "unread": notices_unread(user=user),
+        "bell": bell_context(user),
         "sections": _sections(request, user, standing),
     }
 
@@ -121,9 +120,9 @@ def _sections(request: HttpRequest, user: User, standing: Standing) -> list[Sect
         link("quotas", "gauge", _("Quotas")),
         link("usage", "coins", _("Usage and cost")),
         link("billing", "receipt", _("Team billing")),
+    ]
     if sees_capacity(standing):
         money.append(link("planning", "chart-bar", _("Capacity planning")))
-    ]
     sections = [Section("", work), Section(_("Pool"), pool), Section(_("Limits and money"), money)]
     if standing.platform or standing.in_organizations(Role.ORG_ADMIN):
         admin = [link("users", "user", _("People")), link("events", "history", _("Events"))]

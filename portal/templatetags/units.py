@@ -141,6 +141,12 @@ def card_hours(card_seconds: float | None) -> str:
 
 
 @register.filter
+def micro_hours(micro: int | None) -> str:
+    """Millionths of a card-hour."""
+    return card_hours(None if micro is None else micro * 3600 / 1_000_000)
+
+
+@register.filter
 def money(micro: int | None, currency: str) -> str:
     """Millionths of the currency, with cents; parts of a cent where it is less than a tenth."""
     if micro is None:

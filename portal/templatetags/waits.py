@@ -189,6 +189,12 @@ def group_words(reason: str) -> str:
 
 
 @register.filter
+def reason_words(reason: str) -> str:
+    """Why one piece of work would wait, without its numbers."""
+    return str(REASONS.get(reason, FILTERS.get(reason, reason)))
+
+
+@register.filter
 def filter_words(reason: str) -> str:
     """What one filter left out."""
     return str(FILTERS.get(reason, reason))

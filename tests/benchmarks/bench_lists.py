@@ -11,7 +11,7 @@ from pool.models import Request, Workload
 from tests.portal.world import World
 
 ROWS = int(os.environ.get("BENCH_ROWS", "1000000"))
-SIZES = sorted({100, 10_000, ROWS})
+SIZES = sorted({100, 10_000, 100_000, ROWS})
 LISTS = {
     "workloads, an admin's": ("platform_admin", "workloads"),
     "workloads, a member's": ("member", "workloads"),
@@ -21,6 +21,9 @@ LISTS = {
     "requests, an admin's": ("platform_admin", "requests"),
     "requests, a member's": ("member", "requests"),
     "requests that wait": ("lead", "requests?state=submitted"),
+    "requests that wait, of nobody's project": ("stranger", "requests?state=submitted"),
+    "requests to decide": ("lead", "requests?to_decide=true"),
+    "requests to decide, a platform admin's": ("platform_admin", "requests?to_decide=true"),
     "quotas": ("member", "quotas"),
 }
 """Who reads which list; `stranger` sees one row in so many."""
@@ -70,6 +73,7 @@ def grown(world, size):
         world.own.request,
         size // 10 - Request.objects.count(),
         title="'ask ' || n",
+        submitted_at="t.submitted_at - n * interval '1 second'",
         project_id=home,
         state=ends.format(live="'submitted'", over="'withdrawn'"),
     )

@@ -11,7 +11,8 @@ SOON, LATER = 20_000, 60_000
 def test_a_slice_is_asked_for_approved_carved_used_and_paid(person):
     member, lead = person("member"), person("lead")
     page = member.open("/")
-    page.click("main >> text=New request")
+    page.click("main >> button:has-text('New…')")
+    page.click(".dropdown-menu.show >> a[href='/requests/new/']")
     page.click("label.gp-tile >> text=GB + 30")
     page.click("label[for=how-profile]")
     page.fill("[name=profile]", "3g.40gb")

@@ -12,7 +12,7 @@ from tests.portal.world import World
 @pytest.fixture(autouse=True)
 def patient_doors():
     """Counters of earlier tests do not shut the doors."""
-    rates = (TokenRate.rate, authentication.WRONG, auth.WRONG, auth.KNOCKS, explained.ASKED)
+    rates = (TokenRate.rate, authentication.WRONG, auth.WRONG, auth.KNOCKS, *explained.RATES)
     for rate in rates:
         rate.clear()
     explained.forget()

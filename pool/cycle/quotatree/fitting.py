@@ -1,6 +1,6 @@
 """Where a need would fit: on empty cards by their real geometry, and right now by the planner."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pool.cycle.needs import claim_of
@@ -41,16 +41,35 @@ def fits(
         if need.parts and not holding:
             found.append(Fits(one, options[0] if options else None, now=False, why="impossible"))
             continue
-        why = _waits(look, need, one, holding, unlimited_modes, work_class)
+        why = _waits(look, need, [one], holding, unlimited_modes, work_class)
         found.append(Fits(one, holding[0] if holding else None, now=why is None, why=why or ""))
     return found
+
+
+def waits_now(
+    *,
+    look: Look,
+    need: Need,
+    partitions: Sequence[Partition],
+    unlimited_modes: bool,
+    work_class: str,
+) -> str | None:
+    """Why one such piece of work would wait now, wherever of these it may run; None: it would not.
+
+    As if nobody else waited: what waits already and fits has its place by the next round.
+    """
+    options = options_for(need=need, partitions=partitions, unlimited_modes=unlimited_modes)
+    holding = [option for option in options if option.holds(need)]
+    if need.parts and not holding:
+        return "impossible"
+    return _waits(look, need, partitions, holding, unlimited_modes, work_class)
 
 
 def _waits(
     look: Look,
     need: Need,
-    partition: Partition,
-    options: list[PlacedOption],
+    partitions: Sequence[Partition],
+    options: Sequence[PlacedOption],
     unlimited_modes: bool,
     work_class: str,
 ) -> str | None:
@@ -70,7 +89,7 @@ def _waits(
         ),
         priority_class=PriorityClass.NORMAL,
         submitted_s=look.snapshot.now_s,
-        partitions=(partition.pk,),
+        partitions=tuple(one.pk for one in partitions),
         purpose=work_class,
     )
     open_to_it = tuple(replace(one, open_to=None) for one in look.snapshot.partitions)

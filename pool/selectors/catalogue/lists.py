@@ -1,8 +1,10 @@
 """What of the catalogues a person may see, and what one project's work may use."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from pool.lifecycle.nodes import NodeState
 from pool.lifecycle.roles import Role
@@ -18,13 +20,19 @@ from pool.models.workloads import Workload
 from pool.rules.catalogue import root_of
 from pool.selectors.memberships import Standing
 
-LIVE = ~Q(uses__workload__state__in=sorted(ENDED))
+
+def _live(uses: type[StorageUse] | type[SecretUse], name: str) -> Any:
+    """How much work that has not ended uses the row: what ended is never read, however long ago."""
+    living = Workload.objects.exclude(state__in=sorted(ENDED)).values("pk")
+    found = uses.objects.filter(**{name: OuterRef("pk"), "workload__in": living})
+    counted = found.order_by().values(name).annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
 def storage_list(*, standing: Standing) -> QuerySet[Storage]:
     """Everybody's, one's own, and that of the places where one works."""
     rows = Storage.objects.select_related("organization", "project", "user")
-    rows = rows.annotate(live=Count("uses", filter=LIVE))
+    rows = rows.annotate(live=_live(StorageUse, "storage"))
     if standing.platform:
         return rows
     everybody = Q(organization=None, project=None, user=None)
@@ -42,7 +50,7 @@ def storage_for(*, user: User, project: Project) -> QuerySet[Storage]:
 def secret_list(*, standing: Standing) -> QuerySet[Secret]:
     """One's own, and those of the projects in which one may run work; never the values."""
     rows = Secret.objects.filter(removed_at=None).select_related("user", "project__organization")
-    rows = rows.defer("sealed").annotate(live=Count("uses", filter=LIVE))
+    rows = rows.defer("sealed").annotate(live=_live(SecretUse, "secret"))
     works = Q(project__in=standing.in_projects(Role.LEAD, Role.MEMBER))
     works |= Q(project__organization__in=standing.in_organizations(Role.ORG_ADMIN))
     if standing.platform:
@@ -73,16 +81,16 @@ def environments_for(*, project: Project) -> QuerySet[Environment]:
 def with_nodes(rows: Iterable[Storage]) -> list[Storage]:
     """The same with `nodes_with` and `nodes_without` (name, why), as nodes told; one query."""
     listed = list(rows)
-    hosts = list(
-        Node.objects.exclude(state=NodeState.RETIRED).order_by("name").values_list("name", "host")
-    )
+    told = Node.objects.exclude(state=NodeState.RETIRED).order_by("name")
+    hosts = [
+        (name, frozenset(host.get("mounts", ())), host.get("absent", {}))
+        for name, host in told.values_list("name", "host")
+    ]
     for row in listed:
         root = root_of(row.path)
-        row.nodes_with = [n for n, host in hosts if root in host.get("mounts", ())]  # type: ignore[attr-defined]
+        row.nodes_with = [n for n, mounts, _ in hosts if root in mounts]  # type: ignore[attr-defined]
         row.nodes_without = [  # type: ignore[attr-defined]
-            (name, host.get("absent", {}).get(root, ""))
-            for name, host in hosts
-            if root not in host.get("mounts", ())
+            (name, absent.get(root, "")) for name, mounts, absent in hosts if root not in mounts
         ]
     return listed
 

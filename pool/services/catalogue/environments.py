@@ -13,6 +13,7 @@ from pool.lifecycle.catalogue import EnvironmentKind
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.workloads import ENDED
 from pool.models.catalogue.environments import Environment, Registry
+from pool.models.templates import TemplateVersion
 from pool.models.tenants import Organization
 from pool.models.users import User
 from pool.rules.catalogue import note_problem
@@ -105,7 +106,7 @@ def environment_deprecate(
 
 @transaction.atomic
 def environment_remove(*, environment: Environment, actor: Actor) -> None:
-    """Take it out of the catalogue; one that work ever used is only closed, for the record.
+    """Take it out of the catalogue; one that work or a template ever named is only closed.
 
     Raises:
         InUse: live work uses it.
@@ -114,7 +115,7 @@ def environment_remove(*, environment: Environment, actor: Actor) -> None:
     if count := row.workloads.exclude(state__in=sorted(ENDED)).count():
         raise InUse(what=row.name, count=count)
     record(EventKind.ENVIRONMENT_CHANGED, row, actor=actor, slug=row.slug, after="removed")
-    if row.workloads.exists():
+    if row.workloads.exists() or TemplateVersion.objects.filter(environment=row).exists():
         row.active = False
         row.save(update_fields=["active"])
     else:

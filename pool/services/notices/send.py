@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from django.db import models, transaction
 
+from pool.announce import announce_bells
 from pool.clock import now
 from pool.models.approvals.notices import Notice, NoticeChoice, NoticeDelivery, NoticeHook
 from pool.models.users import User
@@ -44,6 +45,7 @@ def notice_send(
     fresh = list(Notice.objects.filter(uid__in=[row.uid for row in rows]).order_by("pk"))
     if fresh:
         _letters(kind, fresh, readers)
+        announce_bells(sorted({readers[one.user_id].uid for one in fresh}))
     return len(fresh)
 
 

@@ -22,7 +22,6 @@ from portal.access.dealing import may_set
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given
 from portal.api.v1.quotatree.bodies import LinesIn, QuotaTrialIn, line_said
-from portal.explained import looked
 
 
 class QuotaOut(serializers.ModelSerializer[Quota]):
@@ -183,7 +182,7 @@ class QuotaDoor(Listed):
         """What setting the rows would bring; nothing is written."""
         lines = [line_said(self.standing, one) for one in self.taken()["lines"]]
         self._guarded(lines)
-        found = quota_trial(looked(), lines)
+        found = quota_trial(self.looked(), lines)
         told = {
             "sooner": found and sum(one.gains for one in found.turned),
             "later": found and sum(not one.gains for one in found.turned),

@@ -31,6 +31,7 @@ from portal.access.roles import Verb
 from portal.access.weights import weights_for, weights_of_change
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Given, Nothing, Reason
+from portal.api.v1.advice.together import GIVES, TAKES, DecidesTogether
 from portal.api.v1.references import partitions_named, project_named, template_named
 
 MOST_SECONDS = 366 * 86_400
@@ -176,7 +177,7 @@ class RequestFilters(Filters):
     to_decide = serializers.BooleanField(required=False, default=False)
 
 
-class RequestDoor(Listed):
+class RequestDoor(DecidesTogether, Listed):
     """Ask, decide, talk about it."""
 
     serializer_class = RequestOut
@@ -191,8 +192,9 @@ class RequestDoor(Listed):
         "reject": DecideIn,
         "withdraw": Nothing,
         "comment": CommentIn,
+        **TAKES,
     }
-    gives = {"create": (201, RequestOut), "comment": (201, CommentOut)}
+    gives = {"create": (201, RequestOut), "comment": (201, CommentOut), **GIVES}
 
     def rows(self) -> QuerySet[Request]:
         """Requests of the projects whose work the caller may read."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -30,7 +31,6 @@ from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Given, Nothing
 from portal.api.v1.references import organization_named, project_named
-from portal.explained import looked
 
 OF_THE_PLATFORM = frozenset({"approval", "price_class", "priority", "unlimited_modes"})
 """Who is asked, what it costs, what goes first: an organization does not decide that for itself."""
@@ -148,7 +148,11 @@ class TemplateChange(VersionIn):
 
 
 class ReviewOut(serializers.Serializer[Any]):
-    """What the work of one version had and used in 28 days; MiB, card-seconds. Null is unknown."""
+    """What the work of one version had and used in 28 days; MiB, card-seconds. Null is unknown.
+
+    `bandwidth_…` is whether its measured runs were heavy on memory bandwidth, and how many; the
+    percentage is the middle run's mean memory activity.
+    """
 
     version = serializers.IntegerField(source="version.number")
     changed = serializers.DictField()
@@ -160,6 +164,10 @@ class ReviewOut(serializers.Serializer[Any]):
     proposed_mib = serializers.IntegerField(source="review.proposed_mib", default=None)
     card_seconds = serializers.FloatField(source="review.card_s", default=0.0)
     wasted_card_seconds = serializers.FloatField(source="review.wasted_card_s", default=0.0)
+    bandwidth_heavy = serializers.BooleanField(source="learned.heavy", default=None)
+    bandwidth_runs = serializers.IntegerField(source="learned.runs", default=0)
+    bandwidth_heavy_runs = serializers.IntegerField(source="learned.heavy_runs", default=0)
+    bandwidth_percent = serializers.FloatField(source="learned.percent", default=None)
 
 
 class ReviewsOut(serializers.Serializer[Any]):
@@ -262,10 +270,11 @@ class TemplateDoor(Listed):
             named["projects"] = [project_named(self.standing, slug) for slug in slugs]
         note = given.pop("note", "")
         self._may_say(template.organization, given)
-        if named:
-            template_change(template=template, actor=self.actor, **named)
-        if given:
-            template_version_add(template=template, actor=self.actor, note=note, **given)
+        with transaction.atomic():
+            if named:
+                template_change(template=template, actor=self.actor, **named)
+            if given:
+                template_version_add(template=template, actor=self.actor, note=note, **given)
         return self.said(self.one())
 
     @action(detail=True, methods=["get"])
@@ -280,7 +289,10 @@ class TemplateDoor(Listed):
         with refusing():
             need = from_mapping(given.pop("need"))
         found = fits(
-            look=looked(), need=need, partitions=partition_list(standing=self.standing), **given
+            look=self.looked(),
+            need=need,
+            partitions=partition_list(standing=self.standing),
+            **given,
         )
         return self.said({"results": found})
 

@@ -16,7 +16,7 @@ from portal.explained import looked
 STALE_S = 5.0
 """So old may the look at the pool be: many ask while they type."""
 
-ASKED = Rate(limit=120, seconds=60)
+ASKED = Rate(limit=60, seconds=60)
 """So often one person may have the queue planned anew."""
 
 

@@ -116,7 +116,7 @@ def moved_since(read: str, one: Request) -> list[tuple[str, Any, Any]]:
     """What has changed since that reading: name, then, now. Unreadable readings tell nothing."""
     try:
         then: Mapping[str, Any] = json.loads(read)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     if not isinstance(then, dict):
         return []

@@ -17,7 +17,8 @@ from pool.rules.needs import from_mapping, merged, to_mapping
 from pool.rules.problems import Problems
 from pool.selectors.requests import request_list
 from pool.services.requests import request_edit, request_send
-from portal.access.guards import found
+from portal.access.guards import found, guard
+from portal.access.roles import Verb
 from portal.access.weights import weights_of_change
 from portal.pages.calendar.moments import in_zone
 from portal.pages.forms import take_refusal
@@ -58,6 +59,7 @@ def send(request: HtmxRequest, uid: str) -> HttpResponse:
 
 def _own(request: HtmxRequest, uid: str) -> Request:
     one = found(request_list(standing=request.standing), uid)
+    guard(request.standing, Verb.REQUEST_MAKE, one)
     if one.requester_id != request.user.pk:
         raise Forbidden
     return one

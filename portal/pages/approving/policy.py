@@ -12,18 +12,17 @@ from django.utils.translation import gettext_lazy
 
 from pool.errors import PoolError
 from pool.events import Actor
-from pool.lifecycle.roles import Role
 from pool.models.approvals.policies import ApprovalPolicy
 from pool.models.tenants import Organization
-from pool.rules.approval import DECIDERS, DEFAULT_POLICY, Step, policy_from
+from pool.rules.approval import DEFAULT_POLICY, policy_from
 from pool.selectors.approvals.policies import policy_list
 from pool.selectors.tenants import organization_list
 from pool.services.approvals.policies import MOST_HOURS, approval_policy_set
 from portal.access.guards import anywhere, guard, may
 from portal.access.roles import Verb
+from portal.pages.approving.steps import StepsForm, steps_as_filled_in
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refuse_unless
-from portal.pages.shell import ROLES
 
 DAYS = [
     (0, gettext_lazy("Monday")),
@@ -34,19 +33,13 @@ DAYS = [
     (5, gettext_lazy("Saturday")),
     (6, gettext_lazy("Sunday")),
 ]
-MEASURES = ("cards", "days", "cost")
-WHEN = [
-    ("never", gettext_lazy("never")),
-    ("always", gettext_lazy("always")),
-    ("above", gettext_lazy("above a limit")),
-]
 
 
 def _hours(label: Any, help_text: Any) -> forms.IntegerField:
     return forms.IntegerField(label=label, min_value=1, max_value=MOST_HOURS, help_text=help_text)
 
 
-class PolicyForm(forms.Form):
+class PolicyForm(StepsForm):
     """Three steps, each never, always or above limits; hours and the calendar."""
 
     answer_hours = _hours(
@@ -76,34 +69,6 @@ class PolicyForm(forms.Form):
     )
     reason = forms.CharField(label=gettext_lazy("Why this change"), max_length=200)
 
-    def __init__(self, *args: Any, **given: Any) -> None:
-        super().__init__(*args, **given)
-        for role in DECIDERS:
-            self.fields[f"{role}_when"] = forms.ChoiceField(label=ROLES[role], choices=WHEN)
-            for name in MEASURES:
-                self.fields[f"{role}_{name}"] = forms.FloatField(
-                    label=name, min_value=0, max_value=1e12, required=False
-                )
-            self.fields[f"{role}_reserved"] = forms.BooleanField(required=False)
-
-    @property
-    def rows(self) -> list[tuple[str, Any, list[Any], Any]]:
-        """Each role with its fields, for the table."""
-        return [
-            (
-                str(ROLES[role]),
-                self[f"{role}_when"],
-                [self[f"{role}_{name}"] for name in MEASURES],
-                self[f"{role}_reserved"],
-            )
-            for role in DECIDERS
-        ]
-
-    @property
-    def steps(self) -> list[dict[str, Any]]:
-        """The steps as a policy has them."""
-        return [one for role in DECIDERS for one in [self._step(role)] if one]
-
     @property
     def calendar(self) -> dict[str, Any]:
         """The calendar as the rule reads it."""
@@ -111,18 +76,6 @@ class PolicyForm(forms.Form):
         days_off = [line.strip() for line in data["holidays"].splitlines() if line.strip()]
         hours = {"begins": data["begins"], "ends": data["ends"]}
         return {"days": data["days"], **hours, "holidays": days_off}
-
-    def _step(self, role: Role) -> dict[str, Any]:
-        data = self.cleaned_data
-        when = data[f"{role}_when"]
-        if when == "never":
-            return {}
-        if when == "always":
-            return {"role": str(role)}
-        limits = {name: data[f"{role}_{name}"] for name in MEASURES}
-        above = {name: limit for name, limit in limits.items() if limit is not None}
-        reserved = {"reserved": True} if data[f"{role}_reserved"] else {}
-        return {"role": str(role), "above": above, **reserved}
 
 
 @page("GET", "POST")
@@ -138,7 +91,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     wanted = request.POST.get("of", request.GET.get("of", ""))
     chosen = next((one for one in places if one.slug == wanted), None)
     if chosen is None and not common:
-        chosen = places[0]
+        chosen = next(iter(places), None)
     guard(request.standing, Verb.APPROVAL_POLICY_SET, chosen)
     newest = policy_list(organization=chosen).first() or policy_list(organization=None).first()
     bound = request.method == "POST"
@@ -191,17 +144,4 @@ def _initial(newest: ApprovalPolicy | None) -> dict[str, Any]:
         "ends": calendar.get("ends", 17),
         "holidays": "\n".join(calendar.get("holidays", [])),
     }
-    for role in DECIDERS:
-        said |= _of_step(role, next((one for one in steps if one.role == role), None))
-    return said
-
-
-def _of_step(role: Role, step: Step | None) -> dict[str, Any]:
-    if step is None:
-        return {f"{role}_when": "never"}
-    plain = not step.above and not step.reserved
-    limits = {f"{role}_{name}": step.above.get(name) for name in MEASURES}
-    return {
-        f"{role}_when": "always" if plain else "above",
-        f"{role}_reserved": step.reserved,
-    } | limits
+    return said | steps_as_filled_in(steps)

@@ -2,12 +2,13 @@
 
 from django.urls import path
 
-from portal.pages.advisor import questions
+from portal.pages.advisor import questions, startable
 from portal.pages.approvals import effects
 from portal.pages.approving import deputies, editing, leases, policy
 from portal.pages.requests import wait
 
 urlpatterns = [
+    path("home/now/", startable.index, name="home-now"),
     path("requests/advisor/", questions.index, name="advisor"),
     path("requests/advisor/judged/", questions.judged, name="advisor-judged"),
     path("requests/wait/", wait, name="request-wait"),

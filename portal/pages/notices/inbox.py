@@ -1,6 +1,7 @@
 """One's notices: the list, the bell, marking as read, and the way to what one is about."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -8,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from pool.models.approvals.notices import Notice
+from pool.models.users import User
 from pool.rules.notices import NoticeKind
 from pool.selectors.approvals.notices import notice_list, notices_unread
 from pool.services.notices.choices import notice_read
@@ -15,6 +17,8 @@ from portal.access.guards import found
 from portal.notices.words import KINDS, path_of, words_of
 from portal.pages.htmx import HtmxRequest, fragment, go, page, toast
 from portal.pages.lists import newest_first
+
+IN_BELL = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +53,16 @@ def index(request: HtmxRequest) -> HttpResponse:
 @page("GET")
 def bell(request: HtmxRequest) -> HttpResponse:
     """Only the bell with its number."""
-    context = {"unread": notices_unread(user=request.user)}
-    return render(request, "pages/notices/_bell.html", context)
+    return render(request, "pages/notices/_bell.html", bell_context(request.user))
+
+
+def bell_context(user: User) -> dict[str, Any]:
+    """How many are unread, and the newest of them."""
+    newest = notice_list(user=user).filter(read_at=None)[:IN_BELL]
+    return {
+        "unread": notices_unread(user=user),
+        "lines": [line_of(one, user.zone) for one in newest],
+    }
 
 
 @page("POST")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -42,6 +42,9 @@ UNIT_WORDS = {
 COLUMNS = (QuotaKind.ENTITLEMENT, QuotaKind.LIMIT, QuotaKind.ALLOWANCE)
 """Kinds in the order of the columns."""
 
+LONGEST = 24
+"""No number that people mean is longer, and one like 1e999999 is none."""
+
 LIMIT_ONLY = frozenset({QuotaUnit.CARD_SECONDS, QuotaUnit.CARDS_EACH})
 """Units of which there is a limit, and neither a guarantee nor an allowance."""
 
@@ -63,10 +66,12 @@ def read(text: str, unit: str) -> int | None:
     plain = text.strip().replace(",", ".").replace(" ", "")
     if not plain:
         return None
+    if len(plain) > LONGEST:
+        raise ValueError(plain[:LONGEST])
     try:
         value = Decimal(plain) * FACTORS[unit]
         number = int(value.to_integral_value())
-    except (InvalidOperation, OverflowError) as wrong:
+    except (ArithmeticError, ValueError) as wrong:
         raise ValueError(plain) from wrong
     if not 0 <= number <= MOST:
         raise ValueError(plain)

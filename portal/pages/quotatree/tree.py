@@ -27,7 +27,7 @@ from pool.services.quotas import QuotaLine, quotas_set
 from pool.services.quotatree.counting import OF_CARDS
 from portal.access.guards import anywhere, may
 from portal.access.roles import Verb
-from portal.explained import looked
+from portal.explained import AskedTooOften, looked_by
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refuse_unless
 from portal.pages.quotatree.bulk import filled
 from portal.pages.quotatree.effects import queue_effects
@@ -69,8 +69,12 @@ def judged(request: HtmxRequest) -> HttpResponse:
     said = said_of(tree, request.POST, request.standing)
     context = _strip(tree, said) | {"asked": True}
     if said.lines and not said.errors and request.POST.get("queue"):
-        context["queue"] = queue_effects(request, quota_trial(looked(), said.lines))
-        context["queue_asked"] = True
+        try:
+            look = looked_by(who=request.user.uid)
+            context["queue"] = queue_effects(request, quota_trial(look, said.lines))
+            context["queue_asked"] = True
+        except AskedTooOften:
+            context["often"] = True
     return render(request, STRIP, context)
 
 

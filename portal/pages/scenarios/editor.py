@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -16,6 +17,7 @@ from pool.models import Organization, Template, TemplateVersion
 from pool.rules.needs import from_mapping
 from pool.selectors.partitions import partition_list
 from pool.selectors.reviews.templates import template_steps
+from pool.selectors.telemetry.bandwidth import bandwidth_learned
 from pool.selectors.templates import template_versions
 from pool.selectors.tenants import organization_list, project_list
 from pool.services.refusals import refusing
@@ -27,7 +29,7 @@ from pool.services.templates import (
 )
 from portal.access.guards import may
 from portal.access.roles import Verb
-from portal.explained import looked
+from portal.explained import AskedTooOften, looked_by
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refuse_unless
 from portal.pages.scenarios.forms import NewForm, VersionForm
@@ -39,6 +41,8 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
     version = _found(request, uid)
     manages = _manages(request, version.template)
     context: dict[str, Any] = {"version": version, "manages": manages}
+    if version.bandwidth == "measured":
+        context["learned"] = bandwidth_learned(version=version)
     if manages:
         context["steps"] = template_steps(template=version.template)
         context["costs"] = cost_by_version(template=version.template)
@@ -55,17 +59,7 @@ def edit(request: HtmxRequest, uid: str) -> HttpResponse:
         try:
             with refusing():
                 words = form.words(version.need)
-            template_change(
-                template=version.template,
-                projects=form.cleaned_data["projects"],
-                actor=Actor.of(request.user),
-            )
-            made = template_version_add(
-                template=version.template,
-                actor=Actor.of(request.user),
-                note=form.cleaned_data["note"],
-                **words,
-            )
+            made = _changed(version.template, form, words, Actor.of(request.user))
         except PoolError as refused:
             take_refusal(form, refused, {"compute_milli": "compute_percent"})
         else:
@@ -83,20 +77,10 @@ def new(request: HtmxRequest) -> HttpResponse:
     form = _form(request, NewForm, home, NewForm.empty())
     assert isinstance(form, NewForm)
     if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
         try:
             with refusing():
                 words = form.words({})
-            made = template_create(
-                slug=data["slug"],
-                name=data["name"],
-                organization=home,
-                actor=Actor.of(request.user),
-                **words,
-            )
-            template_change(
-                template=made.template, projects=data["projects"], actor=Actor.of(request.user)
-            )
+            made = _made(form, words, home, Actor.of(request.user))
         except PoolError as refused:
             take_refusal(form, refused, {"compute_milli": "compute_percent"})
         else:
@@ -118,7 +102,7 @@ def fit(request: HtmxRequest) -> HttpResponse:
         with refusing():
             need = from_mapping(form.need(version.need if version else {}))
         context["found"] = fits(
-            look=looked(),
+            look=looked_by(who=request.user.uid),
             need=need,
             partitions=partition_list(standing=request.standing).distinct(),
             unlimited_modes=bool(form.cleaned_data.get("unlimited_modes")),
@@ -126,6 +110,8 @@ def fit(request: HtmxRequest) -> HttpResponse:
         )
     except PoolError as refused:
         context["unread"] = str(refused)
+    except AskedTooOften:
+        context["unread"] = _("You have asked for this many times within a minute. Wait a moment.")
     return render(request, "pages/scenarios/_fit.html", context)
 
 
@@ -144,6 +130,28 @@ def switch(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
     except PoolError as refused:
         messages.warning(request, str(refused))
     return go(request, reverse("template", args=[version.template.uid]))
+
+
+@transaction.atomic
+def _changed(
+    template: Template, form: VersionForm, words: dict[str, Any], actor: Actor
+) -> TemplateVersion:
+    """Who may use it and its next version, both or neither."""
+    template_change(template=template, projects=form.cleaned_data["projects"], actor=actor)
+    note = form.cleaned_data["note"]
+    return template_version_add(template=template, actor=actor, note=note, **words)
+
+
+@transaction.atomic
+def _made(
+    form: VersionForm, words: dict[str, Any], home: Organization | None, actor: Actor
+) -> TemplateVersion:
+    """A template and who may use it, both or neither: never is it open to all for a moment."""
+    data = form.cleaned_data
+    named = {"slug": data["slug"], "name": data["name"]}
+    made = template_create(**named, organization=home, actor=actor, **words)
+    template_change(template=made.template, projects=data["projects"], actor=actor)
+    return made
 
 
 def _form(

@@ -9,8 +9,10 @@ from django.utils.translation import gettext_lazy as _
 from nodeagent.protocol.vocabulary import Isolation, Mode
 from pool.lifecycle.roles import Priority
 from pool.models import Project, TemplateVersion
+from pool.rules.approval import policy_from
 from pool.rules.needs import changed
 from pool.services.templates import CHOICES, SECONDS
+from portal.pages.approving.steps import STEP_FIELDS, StepsForm, steps_as_filled_in
 from portal.pages.calendar.words import CLASSES
 from portal.pages.need_forms import LIES
 from portal.templatetags.needs import isolation_words, mode_words, priority_words
@@ -21,6 +23,7 @@ NUMBERS = {
     "min_size_gb": _("Smallest slice (GB)"),
     "ram_mib": _("Host memory (MiB)"),
 }
+"""Words of the need that are numbers, with their units."""
 TIMES = {
     "default_seconds": _("Runs unless said (seconds)"),
     "max_seconds": _("Runs at most (seconds)"),
@@ -37,8 +40,8 @@ TIMES = {
 ORDER = (
     *("name", "slug", "work_class", "priority", "whole", "encoder", "parts", "memory_gb"),
     *("compute_percent", "profile", "min_size_gb", "min_profile_compute", "topology"),
-    *("isolation", "modes", "ram_mib", "bandwidth", *TIMES, "preemptible", "unlimited_modes"),
-    *("price_class", "projects", "note"),
+    *("isolation", "modes", "cpu", "ram_mib", "bandwidth", *TIMES, "preemptible"),
+    *("unlimited_modes", "price_class", "own_steps", "projects", "note"),
 )
 """First what it is, then what it asks for, then how it runs, then whose it is."""
 
@@ -47,7 +50,7 @@ def _choice(label: Any, choices: list[tuple[str, Any]]) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=choices, required=False)
 
 
-class VersionForm(forms.Form):
+class VersionForm(StepsForm):
     """What the work of a template asks for and how it may run."""
 
     whole = forms.BooleanField(label=_("Whole cards"), required=False)
@@ -73,7 +76,21 @@ class VersionForm(forms.Form):
     unlimited_modes = forms.BooleanField(
         label=_("May share by time slices, which bound nothing"), required=False
     )
+    cpu = forms.DecimalField(
+        label=_("CPU cores"),
+        min_value=0,
+        max_value=100_000,
+        max_digits=9,
+        decimal_places=3,
+        required=False,
+        help_text=_("Nothing: the share that belongs to the part of the card."),
+    )
     price_class = forms.CharField(label=_("Price class"), max_length=32)
+    own_steps = forms.BooleanField(
+        label=_("Has steps of approval of its own"),
+        required=False,
+        help_text=_("They come before the policy of the organization."),
+    )
     projects = forms.ModelMultipleChoiceField(
         label=_("Only these projects may use it"),
         queryset=Project.objects.none(),
@@ -96,7 +113,11 @@ class VersionForm(forms.Form):
         self.fields["work_class"] = _choice(_("Kind of work"), list(CLASSES.items()))
         words = [(str(one), priority_words(one)) for one in CHOICES["priority"]]
         self.fields["priority"] = _choice(_("Priority"), words)
-        bandwidth = [("light", _("light")), ("heavy", _("heavy"))]
+        bandwidth = [
+            ("measured", _("as its finished runs show")),
+            ("light", _("light")),
+            ("heavy", _("heavy")),
+        ]
         self.fields["bandwidth"] = _choice(_("Use of memory bandwidth"), bandwidth)
         for name, label in TIMES.items():
             least, most = SECONDS[name]
@@ -105,7 +126,7 @@ class VersionForm(forms.Form):
             )
         self.order_fields(ORDER)
         if not platform:
-            for name in ("price_class", "priority", "unlimited_modes"):
+            for name in ("price_class", "priority", "unlimited_modes", "own_steps", *STEP_FIELDS):
                 del self.fields[name]
 
     def need(self, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,6 +138,8 @@ class VersionForm(forms.Form):
         }
         percent = said.get("compute_percent")
         words["compute_percent"] = None if not percent else float(percent)
+        cpu = said.get("cpu")
+        words["cpu_milli"] = None if not cpu else int(cpu * 1000)
         words["parts"] = said["parts"] if said.get("parts") is not None else 1
         kept = {name: value for name, value in before.items() if name != "compute_milli"}
         if not words["compute_percent"]:
@@ -135,7 +158,19 @@ class VersionForm(forms.Form):
             for name in TIMES
             if said.get(name) is not None or name in ("idle_seconds", "checkpoint_seconds")
         }
-        return found | {"need": self.need(before)}
+        return found | self._approval() | {"need": self.need(before)}
+
+    def _approval(self) -> dict[str, Any]:
+        """The steps where they were touched: what the form cannot show of them stays."""
+        if not {"own_steps", *STEP_FIELDS} & set(self.changed_data):
+            return {}
+        own = self.cleaned_data.get("own_steps")
+        return {"approval": {"steps": self.steps} if own else {}}
+
+    @property
+    def plain(self) -> list[Any]:
+        """The fields outside the table of steps."""
+        return [self[name] for name in self.fields if name not in STEP_FIELDS]
 
     @staticmethod
     def start(version: TemplateVersion) -> dict[str, Any]:
@@ -149,6 +184,9 @@ class VersionForm(forms.Form):
             "encoder": need.get("encoder", False),
             "modes": need.get("modes", []),
             "compute_percent": None if milli is None else milli / 10,
+            "cpu": None if not need.get("cpu_milli") else need["cpu_milli"] / 1000,
+            "own_steps": bool(version.approval),
+            **steps_as_filled_in(policy_from(version.approval)),
             **{name: getattr(version, name) for name in TIMES},
             **{
                 name: getattr(version, name)
@@ -182,4 +220,5 @@ class NewForm(VersionForm):
             "default_seconds": 3600,
             "max_seconds": 7 * 86_400,
             "work_class": "training",
+            **steps_as_filled_in(policy_from(None)),
         }

@@ -140,6 +140,11 @@ BODIES = {
     ("tokens", "create"): {"name": "another"},
     ("users", "partial_update"): {"display_name": "Somebody Else"},
     ("users", "create"): {"username": "new", "project": "vision"},
+    ("idle-rules", "create"): {"idle_seconds": 3600, "project": "vision", "partition": "a100"},
+    ("idle-rules", "partial_update"): {"keeps": 1},
+    ("idle-rules", "preview"): {"idle_seconds": 600, "project": "vision"},
+    ("workloads", "night"): {"until": SOON, "reason": "a long run"},
+    ("workloads", "night_answer"): {"answer": "granted"},
     ("workloads", "change"): {"change": "shorter", "amount": 60},
     ("workloads", "declare"): {"expected_seconds": 60},
     ("workloads", "preempt"): {"reason": "a burning rack"},
@@ -167,6 +172,7 @@ def address_of(world, tenant, noun):
         "environments": tenant.environment,
         "found-work": world.found,
         "group-roles": world.group_role,
+        "idle-rules": tenant.idle_rule,
         "invitations": tenant.invitation,
         "invoices": tenant.invoice,
         "join-tokens": world.join_token,
@@ -200,29 +206,48 @@ def address_of(world, tenant, noun):
     return str(tenant.event_id) if noun == "events" else named[noun].uid
 
 
+def recalled(world):
+    """A recall half an hour before the lease's end."""
+    soon = world.own.lease.valid[1] - timedelta(minutes=30)
+    return {"ends_at": soon.isoformat(), "reason": "cards are needed"}
+
+
+def asked_of(world):
+    """A request for an hour."""
+    return {"project": "vision", "template": world.version.template.slug, **HOUR}
+
+
+def read_of(world):
+    """The tenant's request as it was read."""
+    asked = world.own.request
+    return {"requests": [{"uid": asked.uid, "revision": asked.revision}]}
+
+
+def named_of(world):
+    """The tenant's request by its uid."""
+    return {"requests": [world.own.request.uid]}
+
+
+MADE = {
+    ("leases", "recall"): recalled,
+    ("baseline", "diagnose"): lambda world: {"workload": world.own.workload.uid},
+    ("workloads", "create"): lambda world: world.job(),
+    ("schedules", "create"): lambda world: {**world.job(), "cron": "0 2 * * *"},
+    ("requests", "create"): asked_of,
+    ("reservations", "create"): asked_of,
+    ("requests", "approve_together"): read_of,
+    ("requests", "check_together"): named_of,
+    ("requests", "undo_together"): named_of,
+    ("quotas", "undo"): lambda world: {"change": world.own.quota_change, "reason": "too much"},
+    ("quota-drifts", "repair"): lambda world: {"quota": world.drifted.uid},
+}
+"""Bodies that name rows of the world."""
+
+
 def body_of(world, noun, action):
     """A body with which the action may go through, as far as rights are concerned."""
-    if (noun, action) == ("leases", "recall"):
-        soon = world.own.lease.valid[1] - timedelta(minutes=30)
-        return {"ends_at": soon.isoformat(), "reason": "cards are needed"}
-    if (noun, action) == ("baseline", "diagnose"):
-        return {"workload": world.own.workload.uid}
-    if (noun, action) == ("workloads", "create"):
-        return world.job()
-    if (noun, action) == ("schedules", "create"):
-        return {**world.job(), "cron": "0 2 * * *"}
-    if (noun, action) in {("requests", "create"), ("reservations", "create")}:
-        return {"project": "vision", "template": world.version.template.slug, **HOUR}
-    if (noun, action) == ("requests", "approve_together"):
-        asked = world.own.request
-        return {"requests": [{"uid": asked.uid, "revision": asked.revision}]}
-    if (noun, action) in {("requests", "check_together"), ("requests", "undo_together")}:
-        return {"requests": [world.own.request.uid]}
-    if (noun, action) == ("quotas", "undo"):
-        return {"change": world.own.quota_change, "reason": "too much"}
-    if (noun, action) == ("quota-drifts", "repair"):
-        return {"quota": world.drifted.uid}
-    return BODIES.get((noun, action), {})
+    made = MADE.get((noun, action))
+    return made(world) if made else BODIES.get((noun, action), {})
 
 
 HOUR = {"duration_seconds": 3600}

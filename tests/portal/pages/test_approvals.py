@@ -98,3 +98,15 @@ def test_the_pane_shows_consequences_in_numbers(visit, world):
 def test_a_decided_request_stays_findable(visit, world):
     shown = visit("lead").open("/approvals/decided/").content.decode()
     assert world.own.lease.request.uid in shown
+
+
+def test_an_inbox_that_overflows_shows_the_oldest_and_says_how_many_follow(
+    visit, world, monkeypatch
+):
+    monkeypatch.setattr("portal.pages.approvals.INBOX", 3)
+    for _ in range(5):
+        world.own.asked()
+    lead = visit("lead")
+    page = lead.open("/approvals/").content.decode()
+    assert page.count("data-open") == 3
+    assert "3 more wait" in page

@@ -37,3 +37,23 @@ def asked(visitor, path) -> int:
     ) as seen:
         assert visitor.open(path).status_code == 200
     return len(seen)
+
+
+def test_cards_of_notebooks_and_catalogues_ask_equally_often_for_few_and_many(visit, world):
+    own = world.own
+    visitor = visit("lead")
+
+    def notebook(number):
+        own.work(kind="notebook", name=f"nb-{number}", name_folded=f"nb-{number}", command=[])
+
+    notebook(0)
+    paths = ("/notebooks/?all=1", "/storage/", "/secrets/", "/leases/", "/notices/")
+    for path in paths:
+        visitor.open(path)
+    few = {path: asked(visitor, path) for path in paths}
+    for number in range(1, 6):
+        notebook(number)
+        own.leased()
+        rows.storage(project=own.project, name=f"data-{number}")
+    for path in paths:
+        assert asked(visitor, path) <= few[path], path

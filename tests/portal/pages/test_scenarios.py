@@ -99,3 +99,25 @@ def test_people_read_templates_and_do_not_look_after_them(visit, world, role):
     assert person.open("/templates/new/").status_code == 403
     assert person.send("/templates/fit/", WORDS).status_code == 403
     assert person.send(f"{path}deactivate/", {"reason": "x"}).status_code == 403
+
+
+def test_steps_of_approval_and_the_hosts_share_are_set_on_the_page(visit, world):
+    template = world.version.template
+    admin = visit("platform_admin")
+    path = f"/templates/{template.uid}/edit/"
+    assert "Has steps of approval of its own" in admin.open(path).content.decode()
+    steps = {"lead_when": "always", "org_admin_when": "above", "org_admin_cards": "4"}
+    words = WORDS | steps | {"own_steps": "on", "cpu": "2.5", "ram_mib": "8192"}
+    assert admin.send(path, words).status_code == 303
+    newest = template.versions.order_by("-number").first()
+    assert (newest.need["cpu_milli"], newest.need["ram_mib"]) == (2500, 8192)
+    assert newest.approval == {
+        "steps": [{"role": "lead"}, {"role": "org_admin", "above": {"cards": 4.0}}]
+    }
+    page = admin.open(f"/templates/{template.uid}/").content.decode()
+    assert "steps of its own" in page
+    assert admin.send(path, words | {"max_seconds": "7200"}).status_code == 303
+    assert template.versions.order_by("-number").first().approval == newest.approval
+    assert admin.send(path, WORDS).status_code == 303
+    newest = template.versions.order_by("-number").first()
+    assert (newest.approval, "cpu_milli" in newest.need) == ({}, False)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.utils.translation import gettext
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,6 +11,7 @@ from pool.errors import Invalid
 from pool.models import Project
 from pool.rules.advisor import MOST_GB, MOST_NUMBER, Answers
 from pool.rules.advisor_table import LOADS, TALKS, TASKS
+from pool.selectors.approvals.advice import PoolSize
 from portal.access.guards import guard
 from portal.access.roles import Verb
 from portal.api.door import Door
@@ -60,6 +62,19 @@ class BarredOut(serializers.Serializer[Any]):
     why = serializers.CharField()
 
 
+class PoolOut(serializers.Serializer[Any]):
+    """How a pool of so many cards of one kind is best cut and run."""
+
+    partition = serializers.CharField(source="partition.slug")
+    card = serializers.CharField(source="label")
+    cards = serializers.IntegerField()
+    advice = serializers.SerializerMethodField()
+
+    def get_advice(self, size: PoolSize) -> str:
+        """The sentence of the table, in the caller's language."""
+        return gettext(size.text)
+
+
 class AdviceOut(serializers.Serializer[Any]):
     """The advice. `request` is a body for POST requests; waits in seconds, null when unknown."""
 
@@ -75,6 +90,7 @@ class AdviceOut(serializers.Serializer[Any]):
     steps = serializers.ListField(child=serializers.CharField())
     sharing = serializers.CharField()
     sharing_text = serializers.CharField()
+    pools = PoolOut(many=True)
 
 
 class AdviceDoor(Door):
@@ -125,6 +141,7 @@ def _said(told: Told, project: Project) -> dict[str, Any]:
         "steps": [str(one) for one in answer.steps] if answer else [],
         "sharing": advised.verdict if advised else "",
         "sharing_text": told.verdict,
+        "pools": told.sizes,
     }
 
 

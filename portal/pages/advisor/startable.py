@@ -1,0 +1,158 @@
+"""What a person could start at this moment without asking anybody, and what the rest waits for."""
+
+from dataclasses import dataclass, replace
+from threading import Lock
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from nodeagent.protocol.vocabulary import WorkloadKind
+from pool.cycle.approvals.effects import Effects
+from pool.cycle.quotatree.fitting import waits_now
+from pool.cycle.waiting import Look
+from pool.models.partitions import Partition
+from pool.models.templates import TemplateVersion
+from pool.models.tenants import Project
+from pool.models.workloads import Workload
+from pool.rules.needs import from_mapping
+from pool.selectors.partitions import partitions_of
+from pool.selectors.templates import usable_templates
+from pool.selectors.tenants import working_projects
+from portal.explained import looked
+from portal.pages.advisor.waits import STALE_S, effects_for
+from portal.pages.answers import Priced, answer
+from portal.pages.htmx import HtmxRequest, page
+
+SHOWN = 8
+MOST = 30
+"""So many projects are offered to choose from."""
+
+KINDS = frozenset({WorkloadKind.JOB, WorkloadKind.NOTEBOOK})
+TOLD_WAITS = 3
+"""For so many that have no room now the queue is planned anew, to tell how long they would wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Startable:
+    """One template in one project: what it becomes, whether it starts now, whether one must ask.
+
+    `why` is the planner's reason where it has no room now; `effects` tell how long it would wait.
+    """
+
+    version: TemplateVersion
+    best: Priced
+    free: bool
+    why: str | None
+    effects: Effects | None = None
+
+    @property
+    def starts(self) -> bool:
+        """One click from running."""
+        return self.why is None and self.free
+
+    @property
+    def notebook(self) -> bool:
+        """Needs no command: it starts from the page itself."""
+        return self.version.kind == WorkloadKind.NOTEBOOK
+
+
+@page("GET")
+def index(request: HtmxRequest) -> HttpResponse:
+    """The fragment of the first page; planned apart, so that the page need not wait for it."""
+    projects = list(working_projects(standing=request.standing).filter(archived_at=None)[:MOST])
+    wanted = request.GET.get("project", "") or _last(request)
+    project = next(
+        (one for one in projects if one.slug == wanted), projects[0] if projects else None
+    )
+    context = {
+        "projects": projects,
+        "project": project,
+        "found": startable(request=request, project=project) if project else [],
+    }
+    return render(request, "pages/home/_now.html", context)
+
+
+def _last(request: HtmxRequest) -> str:
+    """The project in which the person worked last."""
+    mine = Workload.objects.filter(owner=request.user, project__archived_at=None)
+    return mine.order_by("-pk").values_list("project__slug", flat=True).first() or ""
+
+
+def startable(*, request: HtmxRequest, project: Project) -> list[Startable]:
+    """The project's usable templates: first what starts now, then what has room, then the rest."""
+    look = looked(stale_s=STALE_S)
+    partitions = list(partitions_of(project=project))
+    rows = usable_templates(standing=request.standing, project=project)
+    wanted = [one for one in rows if one.kind in KINDS][:SHOWN]
+    found = [
+        one
+        for version in wanted
+        if (one := _judged(look, project, version, partitions)) is not None
+    ]
+    found = sorted(found, key=lambda one: (not one.starts, one.why is not None))
+    return _with_waits(found, request, project, partitions)
+
+
+def _judged(
+    look: Look, project: Project, version: TemplateVersion, partitions: list[Partition]
+) -> Startable | None:
+    """None where no card of the project's partitions could ever hold it."""
+    told = answer(
+        project=project,
+        version=version,
+        overrides={},
+        partitions=partitions,
+        seconds=version.default_seconds,
+    )
+    if told.best is None or told.need is None:
+        return None
+    why = _kept(look, project, version, partitions)
+    return Startable(version, told.best, told.free, why)
+
+
+def _with_waits(
+    found: list[Startable], request: HtmxRequest, project: Project, partitions: list[Partition]
+) -> list[Startable]:
+    """The first of those that have no room, with their expected wait."""
+    late = [one for one in found if one.why is not None][:TOLD_WAITS]
+    told = {
+        one.version.pk: effects_for(
+            project=project,
+            owner=request.user,
+            version=one.version,
+            need=one.best.need,
+            partitions=partitions,
+            seconds=one.version.default_seconds,
+        )
+        for one in late
+    }
+    return [replace(one, effects=told.get(one.version.pk)) for one in found]
+
+
+_LOCK = Lock()
+_seen: dict[tuple[int, int], str | None] = {}
+_of: list[Look] = []
+
+
+def _kept(
+    look: Look, project: Project, version: TemplateVersion, partitions: list[Partition]
+) -> str | None:
+    """The plan's word for one template in one project, made once for each look at the pool."""
+    key = (project.pk, version.pk)
+    with _LOCK:
+        if not _of or _of[0] is not look:
+            _of[:] = [look]
+            _seen.clear()
+        if key in _seen:
+            return _seen[key]
+    why = waits_now(
+        look=look,
+        need=from_mapping(version.need),
+        partitions=partitions,
+        unlimited_modes=version.unlimited_modes,
+        work_class=version.work_class,
+    )
+    with _LOCK:
+        if _of[0] is look:
+            _seen[key] = why
+    return why
