@@ -12,6 +12,7 @@ from django.db.models import Max, Min
 from billing.models.cursors import Cursor
 from billing.models.usage import KEPT_IDLE, Usage
 from billing.rating.accounts import Account
+from billing.rating.days import day_of
 from billing.rating.intervals import HOUR_US, Span, micros, moment
 from billing.rating.lines import Metered, Posted, Whose, card_lines, difference, host_lines
 from billing.rating.tariffs import Rate, Tariff, Unit, tariffs
@@ -105,11 +106,14 @@ class _Desk:
 def ledger_post(*, until: datetime | None = None, most: int = MOST_HOURS) -> Done:
     """Post the hours that are over and were not looked at, and those in which something changed.
 
-    Each hour is its own transaction; the meter's lock keeps meters, prices and closing apart.
+    Each hour is its own transaction; the meter's lock keeps meters, prices and closing apart. When
+    more hours have changed than are looked at in one go, all from the first of them on are.
     """
     now = database_now()
     end = _hour(until or now - SETTLES)
     place, changed, seen = _due(end)
+    if len(changed) > most:
+        place, changed = changed[0], []
     hours = [*changed, *_hours(place, end)]
     todo = hours[:most]
     if not todo:
@@ -118,13 +122,8 @@ def ledger_post(*, until: datetime | None = None, most: int = MOST_HOURS) -> Don
     count = sum(_post_hour(hour, desk) for hour in todo)
     left = len(hours) > most
     reached = max([place, *(hour + timedelta(hours=1) for hour in todo if hour >= place)])
-    Cursor.objects.update_or_create(
-        name=READER,
-        defaults={
-            "event": micros(reached),
-            "xact": _mark() if left and todo[-1] < place else seen,
-        },
-    )
+    where = {"event": micros(reached), "xact": seen}
+    Cursor.objects.update_or_create(name=READER, defaults=where)
     return Done(len(todo), count, left)
 
 
@@ -134,10 +133,6 @@ def ledger_repost(*, since: datetime) -> None:
     hour = micros(_hour(since))
     if row.event > hour:
         Cursor.objects.filter(pk=row.pk).update(event=hour)
-
-
-def _mark() -> int:
-    return Cursor.objects.filter(name=READER).values_list("xact", flat=True).first() or 0
 
 
 def _due(end: datetime) -> tuple[datetime, list[datetime], int]:
@@ -223,7 +218,7 @@ def _of_card(
 def _metered(row: Usage, desk: _Desk) -> Metered:
     home = desk.homes[row.organization_id]
     card = desk.cards.get(row.card_id or 0)
-    contract = desk.agreed.contract(home.pk, row.starts_at.date())
+    contract = desk.agreed.contract(home.pk, day_of(row.starts_at, home.zone))
     return Metered(
         key=row.pk,
         whose=Whose(row.organization_id, row.project_id),

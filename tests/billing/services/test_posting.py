@@ -71,6 +71,19 @@ def test_the_same_is_posted_once_however_often_it_is_looked_at():
     assert Posting.objects.count() == count
 
 
+def test_more_changed_hours_than_one_go_takes_are_all_looked_at():
+    books = Books.opened(rate=RATE)
+    told(books.hold((at("2026-03-01T00:00:00"), at("2026-03-02T06:00:00")), micro=1_000_000))
+    until = at("2026-03-02T07:00:00")
+    usage_meter()
+    while ledger_post(until=until, most=50).more:
+        pass
+    Usage.objects.update(amount_micro=RATE // 2, metered_at=database_now())
+    runs = [ledger_post(until=until, most=4) for _ in range(8)]
+    assert [run.more for run in runs] == [True] * 7 + [False]
+    assert sums()[Account.PRICE] == -30 * RATE // 2
+
+
 def test_a_correction_is_posted_beside_and_the_sum_is_the_new_truth():
     books = Books.opened(rate=RATE)
     hold = told(books.hold((at("2026-03-01T10:00:00"), at("2026-03-01T10:30:00")), micro=1_000_000))
