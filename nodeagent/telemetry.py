@@ -1,6 +1,6 @@
 """Readings every two seconds, rows of ten; batches wait while the portal is away."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -96,7 +96,7 @@ def loads(
 
 
 def uses(
-    records: Iterable[Record],
+    records: Sequence[Record],
     usage: dict[str, Usage],
     reserved: dict[str, int | None],
     readings: Iterable[Reading] = (),
@@ -104,9 +104,14 @@ def uses(
     """The same beside what each attempt may use, for the limits.
 
     Card memory is what was measured over all its processes and slices; only where that is not
-    known it is what the job itself says.
+    known it is what the job itself says. The most of it so far stays in the attempt's record.
     """
-    measured = _measured(readings)
+    readings = list(readings)
+    measured = _summed(one for one in readings if one.fidelity == Fidelity.MEASURED)
+    peaks = _summed(readings)
+    for r in records:
+        if r.attempt in peaks:
+            r.peak_memory_mib = max(r.peak_memory_mib or 0, round(peaks[r.attempt]))
     return [
         Use(
             r.attempt,
@@ -120,11 +125,11 @@ def uses(
     ]
 
 
-def _measured(readings: Iterable[Reading]) -> dict[str, float]:
+def _summed(readings: Iterable[Reading]) -> dict[str, float]:
     """Card memory of each attempt in MiB; absent as soon as one of its slices does not tell."""
     sums: dict[str, float | None] = {}
     for one in readings:
-        if one.slice is None or one.attempt is None or one.fidelity != Fidelity.MEASURED:
+        if one.slice is None or one.attempt is None:
             continue
         before = sums.get(one.attempt, 0.0)
         known = before is not None and one.memory_mib_mean is not None
@@ -192,7 +197,6 @@ class Telemetry:
             tree += [seen[pid] for pid in sorted(more)]
             cpu = self._cores(record.attempt, sum(p.cpu_ticks for p in tree))
             ram = sum(p.rss_bytes for p in tree) / MIB
-            record.peak_memory_mib = max(record.peak_memory_mib or 0, int(ram))
             pids = frozenset(process.pid for process in tree)
             found[record.attempt] = Usage(cpu, ram, pids)
         return found

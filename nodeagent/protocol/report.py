@@ -58,7 +58,8 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     then do the books end the placement. `held_s` counts CLOCK_BOOTTIME from the moment the wish
     first listed the attempt to `clean_at`, however late the report comes. Exit code after a signal
     is minus the signal's number. `rank` is its place in a gang; rank 0 tells the `port` that it
-    chose for all to meet. `origin` is told only of work that the wish in force does not list.
+    chose for all to meet. `peak_memory_mib` is the most card memory that all its processes had at
+    once. `origin` is told only of work that the wish in force does not list.
     """
 
     attempt: str

@@ -1,9 +1,13 @@
 """Pure: what becomes of a workload when one of its attempts has ended."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodeagent.protocol.vocabulary import ExitReason
 from pool.lifecycle.workloads import WorkloadState
+
+MOST_STRUCK = 3
+"""How often work that ended together with its neighbours starts again for nothing. From then on it
+uses its retries: the one that takes all others with it must not do so for ever."""
 
 FIRST_WAIT_S = 10
 LONGEST_WAIT_S = 600
@@ -35,7 +39,8 @@ class Ended:
     """One attempt's end as the node told it, and what the workload has left.
 
     `started` is false when no process of it ever ran. `failures` counts the earlier retries.
-    `restarts` is what its owner chose for the death of a rank, None for work on one node.
+    `restarts` is what its owner chose for the death of a rank, None for work on one node. `struck`
+    counts its earlier attempts that ended together with neighbours on their card.
     """
 
     exit_code: int | None
@@ -46,6 +51,7 @@ class Ended:
     starts_left: int
     failures: int
     restarts: bool | None = None
+    struck: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +80,8 @@ def ending(end: Ended) -> Ending:
         return _ordered(end)
     if end.restarts is not None:
         return _gang(end, reason)
+    if reason is ExitReason.NEIGHBOUR:
+        return _struck(end)
     if reason in BLAMELESS:
         return Ending(state=WorkloadState.QUEUED, reason=reason, billable=reason not in UNBILLED)
     if reason is ExitReason.START_FAILED or not end.started:
@@ -97,6 +105,15 @@ def _gang(end: Ended, reason: ExitReason) -> Ending:
     if not end.restarts or reason in NEVER_AGAIN:
         return Ending(state=WorkloadState.FAILED, reason=reason, billable=billable)
     return _again(end, reason, end.runs_left, start=False)
+
+
+def _struck(end: Ended) -> Ending:
+    """It waits a little longer each time: whoever is at fault may strike again."""
+    why = ExitReason.NEIGHBOUR
+    if end.struck >= MOST_STRUCK:
+        return replace(_again(end, why, end.runs_left, start=False), billable=False)
+    wait = back_off_s(end.struck)
+    return Ending(state=WorkloadState.QUEUED, reason=why, billable=False, wait_s=wait)
 
 
 def back_off_s(failures: int) -> int:

@@ -22,6 +22,7 @@ from pool.rules.endings import Ended, Ending, ending
 from pool.rules.holds import Span, bounds_s, count_is_right
 from pool.services import levels
 from pool.services.gangs.holds import gang_holds_close
+from pool.services.hardware.neighbours import cards_struck
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.yielding.settle import order_settle
@@ -99,6 +100,8 @@ def attempt_end(*, attempt_id: int, end: End, actor: Actor) -> WorkloadState | N
         return None
     judged = ending(_facts(workload, attempt, end))
     _close(workload, attempt, placement, end, judged, actor)
+    if judged.reason is ExitReason.NEIGHBOUR:
+        cards_struck(placement=placement, workload=workload, actor=actor)
     _go_on(workload, attempt, end, judged, actor)
     why = end.reason or judged.reason
     order_settle(attempt=attempt, workload=workload, state=judged.state, reason=why, actor=actor)
@@ -117,7 +120,12 @@ def _facts(workload: Workload, attempt: Attempt, end: End) -> Ended:
         starts_left=workload.starts_left,
         failures=workload.failures,
         restarts=workload.on_rank_death == RankDeath.RESTART if attempt.size > 1 else None,
+        struck=_struck(workload) if end.reason is ExitReason.NEIGHBOUR else 0,
     )
+
+
+def _struck(workload: Workload) -> int:
+    return workload.attempts.filter(exit_reason=ExitReason.NEIGHBOUR).count()
 
 
 def _close(

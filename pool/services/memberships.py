@@ -1,6 +1,7 @@
 """Who is what, and where: roles given and taken."""
 
 from django.db import transaction
+from django.db.models import F, Q, Value
 from django.utils.translation import gettext
 
 from pool.errors import Invalid, NotYours
@@ -10,6 +11,7 @@ from pool.lifecycle.roles import Role
 from pool.models.tenants import Membership, Organization, Project
 from pool.models.users import User
 from pool.rules.tenants import ACCOUNT_ROLES, role_problem
+from pool.selectors.desired import UIDS_OF_A_PROJECT
 from pool.services.people.inviters import invitations_end
 from pool.services.people.told import tell_of_role
 from pool.services.refusals import refuse
@@ -39,6 +41,8 @@ def membership_add(
     )
     refuse({"role": wrong})
     _account_in_its_place(user, role, project)
+    if project is not None:
+        _unix_number_is_free(user, project)
     row, made = Membership.objects.get_or_create(
         user=user,
         role=role,
@@ -117,6 +121,28 @@ def _account_in_its_place(user: User, role: str, project: Project | None) -> Non
     if role not in ACCOUNT_ROLES or not at_home:
         raise Invalid(
             role=gettext("A service account is a member or a viewer of its own project only.")
+        )
+
+
+def _unix_number_is_free(user: User, project: Project) -> None:
+    """Work of two people must never run under one Unix account: each would read the other's files.
+
+    Raises:
+        Invalid: somebody who is in the project, or whose work was, has the number of this person.
+    """
+    if user.unix_account:
+        return
+    others = User.objects.filter(unix_account="").exclude(pk=user.pk)
+    here = others.filter(Q(memberships__project=project) | Q(workloads__project=project))
+    number = F("pk") % Value(UIDS_OF_A_PROJECT)
+    same = here.alias(number=number).filter(number=user.pk % UIDS_OF_A_PROJECT).first()
+    if same is not None:
+        raise Invalid(
+            user=gettext(
+                "On the nodes %(user)s would share an account with %(other)s in this project: "
+                "give one of them a Unix account of their own first."
+            )
+            % {"user": user.username, "other": same.username}
         )
 
 

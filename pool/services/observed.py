@@ -166,7 +166,8 @@ def report_take(*, node: Node, report: Report) -> Taken:
         places_take(node=node, places=report.places)
     reached = min(report.generation, node.generation) if report.epoch == epoch else 0
     after = _heard(node, reached)
-    return Taken(epoch=epoch, closed=closed, wake=after > max(before, report.generation))
+    wake = after > max(before, report.generation)
+    return Taken(epoch=epoch, closed=closed, wake=wake, generation=after)
 
 
 def epoch_for(node: Node) -> int:
@@ -262,7 +263,8 @@ def _columns(row: Attempt, found: FoundWork) -> dict[str, Any]:
     """Observed columns that grow with time, as far as they changed."""
     seen = {
         "log_bytes": max(row.log_bytes, found.log_bytes),
-        "peak_memory_mib": found.peak_memory_mib,
+        # A node forgets its peak when its agent is started anew; the books keep theirs.
+        "peak_memory_mib": max(row.peak_memory_mib or 0, found.peak_memory_mib or 0) or None,
     }
     return {k: v for k, v in seen.items() if v is not None and v != getattr(row, k)}
 

@@ -11,13 +11,13 @@ from django.views.decorators.csrf import csrf_exempt
 from nodeagent.protocol.codec import BadMessage, decode, encode
 from nodeagent.protocol.inventory import Hello, Join
 from nodeagent.protocol.report import Report
-from nodeagent.protocol.samples import LogBatch, SampleBatch
+from nodeagent.protocol.samples import Heard, LogBatch, SampleBatch
 from nodeagent.protocol.version import MAX_BODY_BYTES, SPOKEN
 from pool.errors import NodeRefused, OldProtocol, PoolError
 from pool.selectors.desired import desired_of
 from pool.services.logs import logs_take
 from pool.services.nodes import node_hello, node_join
-from pool.services.observed import report_take
+from pool.services.observed import epoch_for, report_take
 from pool.services.samples import samples_take
 from portal.api.errors import plain, told
 from portal.gate.auth import knocking, refuse_often
@@ -101,10 +101,10 @@ def report(request: HttpRequest) -> HttpResponse:
 
 @knock("POST")
 def samples(request: HttpRequest) -> HttpResponse:
-    """Measured values; also the heartbeat."""
+    """Measured values; also the heartbeat. Its answer saves the node from asking for news."""
     node = knocking(request)
     samples_take(node=node, batch=decode(_body(request), SampleBatch))
-    return HttpResponse(status=204)
+    return _said(Heard(epoch=epoch_for(node), generation=node.generation))
 
 
 @knock("POST")

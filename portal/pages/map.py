@@ -13,6 +13,7 @@ from pool.rules.ceilings import left_free
 from pool.selectors.calendar.reservations import kept_on_cards, reservation_list
 from pool.selectors.calendar.windows import windows_on_cards
 from pool.selectors.capacity import fits_now, room_on
+from pool.selectors.hardware.neighbours import in_reach, times_struck
 from pool.selectors.memberships import Standing
 from pool.selectors.nodes import card_list, node_map
 from pool.selectors.offers import card_facts
@@ -48,6 +49,8 @@ def card(request: HtmxRequest, uid: str) -> HttpResponse:
         "facts": card_facts(found),
         "drawn": drawn(found, knows(request.standing)),
         "room": room_on(found),
+        "in_reach": in_reach(card=found),
+        "struck": times_struck(card=found),
     }
     return render(request, "pages/map/_card.html", context)
 

@@ -14,6 +14,7 @@ from pool.events import Actor
 from pool.lifecycle.workloads import ENDED, HOLDING
 from pool.models.placements import Hold
 from pool.models.workloads import Attempt, Workload
+from pool.selectors.hardware.neighbours import neighbours_of
 from pool.selectors.logs import LogPart, log_after, log_tail
 from pool.selectors.memberships import Standing
 from pool.selectors.series.arrays import told
@@ -120,6 +121,7 @@ def live_context(workload: Workload, *, standing: Standing) -> dict[str, Any]:
         "workload": workload,
         "attempts": attempts,
         "holds": _holds(attempts),
+        "neighbours": neighbours_of(workload=workload),
         "held": workload.state in HOLDING,
         "cost": workload_cost(workload=workload),
         **series_context(workload, standing=standing),

@@ -35,6 +35,7 @@ def details(data: Mapping[str, Any]) -> str:
 
 PLAIN = {
     "card.erred": gettext_lazy("the card reported an error"),
+    "card.struck": gettext_lazy("work on the card ended together with its neighbours"),
     "workload.warned": gettext_lazy("the card under this work reported an error"),
 }
 

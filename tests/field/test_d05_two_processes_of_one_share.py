@@ -42,6 +42,9 @@ async def test_a_job_of_two_processes_over_its_share_is_warned_and_stopped_alone
     await until(lambda: "18432 of 10240 MiB card" in records["j-s1"].warning)
     await until(lambda: records["j-s1"].ended_at is not None)
     assert records["j-s1"].reason == ExitReason.OOM_CARD
+    ended = records["j-s1"].report()
+    assert ended.peak_memory_mib >= 18432, "the peak is kept, so that a larger share can be asked"
+    assert "18432 of 10240 MiB card" in ended.message
     for uid in SHARES[1:]:
         assert records[f"j-{uid}"].state == WorkFound.RUNNING
         assert records[f"j-{uid}"].warning == ""

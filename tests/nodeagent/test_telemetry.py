@@ -107,3 +107,11 @@ def test_values_that_cannot_be_are_unknown():
     (made,) = telemetry.oldest().readings
     assert made.util_mean is made.sm_mean is made.memory_mib_mean is None
     assert (made.temperature_c_max, made.power_w_mean) == (None, 90.0)
+
+
+def test_the_peak_is_card_memory_of_all_slices_together_and_never_falls():
+    record = Record("at-1", Path("at-1"))
+    for mib in (100.0, 900.0, None, 300.0):
+        both = [reading(slice=one, attempt="at-1", memory_mib_mean=mib) for one in ("a", "b")]
+        uses([record], {"at-1": Usage(1.0, 7000.0)}, {}, both)
+    assert record.peak_memory_mib == 1800, "not the 7,000 MiB of the host"

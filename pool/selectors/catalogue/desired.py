@@ -6,7 +6,9 @@ from typing import Any
 
 from nodeagent.protocol.places import Mount, Watched
 from pool.lifecycle.catalogue import Access, Backing, EnvironmentKind, SecretForm
+from pool.lifecycle.found import FoundState
 from pool.lifecycle.workloads import WorkloadState
+from pool.models.adoption.found import FoundWork
 from pool.models.catalogue.environments import Environment
 from pool.models.catalogue.storage import Storage
 from pool.models.catalogue.uses import SecretUse, StorageUse
@@ -53,7 +55,7 @@ def watched() -> tuple[Watched, ...]:
 
 
 def given_on(*, attempts: Sequence[Attempt]) -> dict[int, Given]:
-    """By attempt, what it is given; two queries, however many there are."""
+    """By attempt, what it is given; three queries, however many there are."""
     of = {row.pk: row.workload.parent_id or row.workload_id for row in attempts}
     found = {workload: Given() for workload in of.values()}
     if not found:
@@ -61,12 +63,21 @@ def given_on(*, attempts: Sequence[Attempt]) -> dict[int, Given]:
     storage = StorageUse.objects.filter(workload__in=found).select_related("storage")
     for use in storage.order_by("pk"):
         found[use.workload_id].mounts.append(_mount(use))
-    told = {of[row.pk] for row in attempts if _unbegun(row)}
+    fresh = _not_adopted([row for row in attempts if _unbegun(row)])
+    told = {of[row.pk] for row in fresh}
     secrets = SecretUse.objects.filter(workload__in=told).select_related("secret", "workload")
     for one in secrets.order_by("pk"):
         _tell(found[one.workload_id], one)
-    whole = {row.pk for row in attempts if _unbegun(row)}
+    whole = {row.pk for row in fresh}
     return {pk: found[of[pk]] if pk in whole else _later(found[of[pk]]) for pk in of}
+
+
+def _not_adopted(attempts: list[Attempt]) -> list[Attempt]:
+    """Without those that a node said it runs: they were told their secrets when they began."""
+    uids = [row.uid for row in attempts]
+    rows = FoundWork.objects.filter(attempt__in=uids, state=FoundState.ADOPTED) if uids else ()
+    adopted = {row.attempt for row in rows}
+    return [row for row in attempts if row.uid not in adopted]
 
 
 def _unbegun(row: Attempt) -> bool:

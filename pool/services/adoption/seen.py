@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from nodeagent.protocol.report import FoundWork as Told
 from nodeagent.protocol.report import Report
 from nodeagent.protocol.vocabulary import WorkFound
+from pool.clock import now
 from pool.errors import PoolError
 from pool.events import SYSTEM, Actor, record
 from pool.lifecycle.cards import CardState
@@ -21,9 +22,13 @@ from pool.models.cards import Card
 from pool.models.nodes import Node
 from pool.models.workloads import Attempt, Workload
 from pool.services.adoption.adopt import found_adopt_known
+from pool.services.adoption.plausible import is_plausible
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.cards import card_strangers
 from pool.services.moves import locked, move
+
+OFTEN_S, REPORT_S = 120, 10
+"""So long each report tries to adopt; afterwards one in a minute does."""
 
 THERE = (FoundState.RUNNING, FoundState.STOPPING)
 _OVER = frozenset({WorkFound.EXITED, WorkFound.REFUSED})
@@ -122,12 +127,18 @@ def _again(row: FoundWork, told: Told, report: Report, actor: Actor) -> None:
             row.save(update_fields=["origin", "cards"])
             _nobodys(row, row.node, actor)
     waits = Workload.objects.filter(uid=row.told_workload, state=WorkloadState.QUEUED).first()
-    if waits is None:
+    if waits is None or not _turn(row) or not is_plausible(found=row, workload=waits):
         return
     try:
         found_adopt_known(found=row, workload=waits, actor=SYSTEM)
-    except PoolError:  # a person decides; the alert stands, and the next report tries again
+    except PoolError:  # a person decides; the alert stands, and a later report tries again
         return
+
+
+def _turn(row: FoundWork) -> bool:
+    """Whether adoption is tried with this report: with each at first, then once a minute."""
+    age = (now() - row.found_at).total_seconds()
+    return age < OFTEN_S or int(age) % 60 < REPORT_S
 
 
 @transaction.atomic

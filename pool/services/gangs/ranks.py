@@ -91,7 +91,7 @@ def _grown(rank: Rank, found: FoundWork) -> dict[str, Any]:
     """Columns that grow with time, as far as they changed."""
     seen = {
         "log_bytes": max(rank.log_bytes, found.log_bytes),
-        "peak_memory_mib": found.peak_memory_mib,
+        "peak_memory_mib": max(rank.peak_memory_mib or 0, found.peak_memory_mib or 0) or None,
     }
     return {k: v for k, v in seen.items() if v is not None and v != getattr(rank, k)}
 

@@ -8,8 +8,10 @@ from django.db import connection
 from django.db.models import F
 
 from nodeagent.protocol.vocabulary import ExitReason
+from pool.clock import now
 from pool.cycle.round import run_rounds
-from pool.models import Attempt, Event, Hold
+from pool.models import Alert, Attempt, Card, Event, Hold
+from pool.selectors.hardware.neighbours import in_reach, times_struck
 from tests.pool.place import free, seen, settled
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +47,38 @@ def test_neighbours_faults_use_no_retry_and_are_not_billed(place):
     place.node.tell()
     assert (seen(work).state, work.runs_left) == ("queued", 0)
     assert not work.attempts.get().billable
+
+
+def test_work_that_always_takes_its_neighbours_along_does_not_start_again_for_ever(place):
+    work = place.submit(runs_left=1)
+    waits = []
+    for _ in range(5):
+        place.node.turn()
+        place.node.finish(work, code=-6, reason=ExitReason.NEIGHBOUR)
+        place.node.tell()
+        waits.append(seen(work).not_before and round((work.not_before - now()).total_seconds()))
+        work.not_before = None
+        work.save()
+        run_rounds()
+    assert (work.state, work.exit_reason, work.runs_left) == ("failed", "neighbour", 0)
+    assert waits[0] is None and waits[1] == 10 and waits[2] == 20
+    assert not work.attempts.filter(billable=True).exists()
+
+
+@pytest.mark.parametrize(("isolation", "told"), [("process", 1), ("hardware", 0)])
+def test_a_card_on_which_work_struck_its_neighbours_is_marked_and_told_of_once(
+    place, isolation, told
+):
+    work = place.submit()
+    place.node.turn()
+    Hold.objects.exclude(slice=None).update(isolation=isolation)
+    (card,) = Card.objects.filter(holds__placement__attempt__workload=work)
+    assert in_reach(card=card) == (1 if told else 0)
+    place.node.finish(work, code=-6, reason=ExitReason.NEIGHBOUR)
+    place.node.tell()
+    marked = Event.objects.filter(kind="card.struck", subject=f"card:{card.uid}")
+    assert marked.count() == times_struck(card=card) == told
+    assert Alert.objects.filter(key=f"neighbour:{card.uid}").count() == told
 
 
 def test_work_of_a_node_that_is_shut_down_waits_again_without_a_retry_and_unbilled(place):

@@ -287,7 +287,7 @@ def test_the_wish_costs_the_same_for_one_job_and_for_many(place, django_assert_n
     for _ in range(4):
         rows.workload(into=place.into, need={"parts": 1, "whole": True, "labels": ["H100-80GB"]})
     run_rounds()
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         wish = desired_of(node=node)
     assert len(wish.work) == 4
     assert msgspec.json.encode(wish)

@@ -10,7 +10,7 @@ from nodeagent.protocol.codec import decode, encode
 from nodeagent.protocol.desired import Desired
 from nodeagent.protocol.inventory import Join, Joined, Welcome
 from nodeagent.protocol.report import Report, Taken
-from nodeagent.protocol.samples import LogBatch, LogChunk, Reading, SampleBatch
+from nodeagent.protocol.samples import Heard, LogBatch, LogChunk, Reading, SampleBatch
 from nodeagent.protocol.version import MAX_BODY_BYTES
 from pool.clock import now
 from pool.events import SYSTEM
@@ -109,7 +109,8 @@ def test_samples_and_log_pieces_are_stored_once(knock, world):
     card = world.hold_card()
     reading = Reading(at=now().timestamp(), card=card.uuid, sm_mean=41.5)
     batch = SampleBatch(boot_id="b", sequence=1, sent_at=now().timestamp(), readings=(reading,))
-    assert knock.post("samples", batch).status_code == 204
+    heard = decode(knock.post("samples", batch).content, Heard)
+    assert heard.generation == Node.objects.get().generation
     assert Sample.objects.get(card_id=card.pk).sm_mean == pytest.approx(41.5)
     piece = LogChunk(attempt=run.uid, rank=0, offset=0, text="step 1\n", size=7)
     logs = LogBatch(sent_at=now().timestamp(), chunks=(piece,))

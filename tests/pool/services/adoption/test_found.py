@@ -15,8 +15,13 @@ from pool.errors import IllegalMove, Invalid, QuotaExceeded
 from pool.events import SYSTEM
 from pool.lifecycle.found import FoundState
 from pool.models import Alert, Attempt, Card, Event, FoundWork, Hold, Placement, Slice, Workload
+from pool.models.catalogue.secrets import Secret
+from pool.models.catalogue.uses import SecretUse
+from pool.sealing import seal
+from pool.selectors.catalogue.desired import given_on
 from pool.selectors.desired import desired_of
 from pool.services.adoption.adopt import Home, found_adopt, found_stop
+from pool.services.adoption.seen import _turn
 from pool.services.installation import epoch_raise
 from tests import rows
 from tests.pool.place import free, seen, settled
@@ -186,3 +191,62 @@ def test_an_end_that_nobody_knew_is_kept_and_the_node_may_forget_it(place):
     row = FoundWork.objects.get()
     assert (row.state, row.exit_code) == ("over", 7)
     assert not Alert.objects.filter(key__startswith="found:").exists()
+
+
+def waiting(place, **changes):
+    """Work that the old books keep in the queue, and its node tells as running with `changes`."""
+    work = place.submit(need={"profile": "1g.10gb"})
+    place.node.turn()
+    wish = desired_of(node=place.node.row)
+    place.node.turn()
+    (one,) = wish.work
+    forgotten(place, work, whole=False)
+    before = place.node.work[one.attempt]
+    origin = replace(origin_of(one, wish), **changes)
+    place.node.work[one.attempt] = replace(before, origin=origin)
+    return work
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"command": ("sh", "-c", "cat secrets")},
+        {"image": "other/image"},
+        {"account": "uid:0"},
+        {"project": "another"},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_a_node_does_not_get_waiting_work_by_saying_that_it_runs_it(place, changes):
+    work = waiting(place, **changes)
+    place.node.tell()
+    assert seen(work).state == "queued"
+    assert not Attempt.objects.filter(workload=work).exists()
+    assert Alert.objects.get(key__startswith="found:").state == "firing", "a person decides"
+
+
+def test_a_node_that_ran_the_work_before_is_believed(place):
+    work = waiting(place, command=("changed", "since"))
+    Attempt.objects.create(
+        workload=work, number=7, node=place.node.row, state="ended", exit_reason="own_error"
+    )
+    place.node.tell()
+    assert seen(work).state != "queued"
+
+
+def test_what_a_node_took_by_its_word_is_told_no_secrets(place):
+    work = waiting(place)
+    place.node.tell()
+    (attempt,) = Attempt.objects.filter(workload=work)
+    Workload.objects.filter(pk=work.pk).update(state="placed")
+    sealed = {"sealed": seal("hush"), "set_at": now()}
+    secret = Secret.objects.create(project=work.project, name="TOKEN", **sealed)
+    SecretUse.objects.create(workload=work, secret=secret, form="env", name="TOKEN")
+    (given,) = given_on(attempts=[seen(attempt)]).values()
+    assert (given.env, given.files) == ({}, {})
+
+
+def test_adoption_that_is_refused_is_not_tried_with_each_report_for_ever():
+    ages = [timedelta(seconds=600 + at) for at in range(0, 60, 10)]
+    assert _turn(FoundWork(found_at=now() - timedelta(seconds=30)))
+    assert sum(_turn(FoundWork(found_at=now() - age)) for age in ages) == 1

@@ -1,0 +1,1 @@
+"""What is known of the cards themselves, apart from who holds them."""
