@@ -72,6 +72,7 @@ _LEAD = _MEMBER | {
 }
 _ORG_ADMIN = _LEAD | {
     V.LEASE_RECALL,
+    V.IDLE_SET,
     V.APPROVAL_POLICY_SET,
     V.ALLOWANCE_SET,
     V.QUOTA_DEAL,
@@ -81,8 +82,8 @@ _ORG_ADMIN = _LEAD | {
     V.TEMPLATE_MANAGE,
     V.ENVIRONMENT_MANAGE,
     V.MONTH_CLOSE,
-}
     V.CAPACITY_SEE,
+}
 
 MAY: dict[Role, frozenset[Verb]] = {
     Role.VIEWER: _VIEWER,

@@ -27,14 +27,15 @@ from portal.api.v1.events import EventDoor
 from portal.api.v1.leases import LeaseDoor
 from portal.api.v1.memberships import MembershipDoor
 from portal.api.v1.nodes import JoinTokenDoor, NodeDoor
+from portal.api.v1.notebooks.rules import IdleRuleDoor
 from portal.api.v1.partitions import PartitionDoor
 from portal.api.v1.people.accounts import AccountDoor
 from portal.api.v1.people.groups import GroupRoleDoor
 from portal.api.v1.people.invitations import InvitationDoor
 from portal.api.v1.placements import PlacementDoor
+from portal.api.v1.planning.capacity import CapacityDoor
 from portal.api.v1.prices import PriceDoor
 from portal.api.v1.queue import QueueDoor
-from portal.api.v1.planning.capacity import CapacityDoor
 from portal.api.v1.quotas import QuotaDoor
 from portal.api.v1.quotatree.books import CutbackDoor, DriftDoor
 from portal.api.v1.quotatree.configuration import ConfigurationDoor
@@ -63,14 +64,15 @@ for noun, door in (
     ("alert-silences", AlertSilenceDoor),
     ("baseline", BaselineDoor),
     ("approval-policies", ApprovalPolicyDoor),
+    ("capacity", CapacityDoor),
     ("budgets", BudgetDoor),
     ("cards", CardDoor),
     ("delegations", DelegationDoor),
     ("disputes", DisputeDoor),
     ("environments", EnvironmentDoor),
-    ("capacity", CapacityDoor),
     ("events", EventDoor),
     ("group-roles", GroupRoleDoor),
+    ("idle-rules", IdleRuleDoor),
     ("invitations", InvitationDoor),
     ("found-work", FoundDoor),
     ("invoices", InvoiceDoor),

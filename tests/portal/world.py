@@ -28,6 +28,7 @@ from pool.models import (
     FoundWork,
     GroupRole,
     Hold,
+    IdleRule,
     JoinToken,
     Lease,
     Membership,
@@ -167,6 +168,9 @@ class Tenant:
         )
         self.alert = Alert.objects.create(
             key=f"queue-wait-{name}", subject=f"workload:{self.workload.uid}", title="waits long"
+        )
+        self.idle_rule = IdleRule.objects.create(
+            project=self.project, idle_seconds=3600, warn_minutes=[2]
         )
         self.silence = AlertSilence.objects.create(
             project=self.project, ends_at=now() + HOUR, reason="a move", by_label="lead"

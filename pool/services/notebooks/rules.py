@@ -41,6 +41,8 @@ def idle_rule_set(
     given = {name: words[name] for name in WORDS if name in words}
     for name, usual in WORDS.items():
         setattr(row, name, given.get(name, getattr(row, name) if rule else usual))
+    if rule is None and "warn_minutes" not in given and isinstance(row.idle_seconds, int):
+        row.warn_minutes = [one for one in WARN_MINUTES if one * 60 < row.idle_seconds]
     refuse(rule_problems({name: getattr(row, name) for name in WORDS}))
     row.warn_minutes = sorted(set(row.warn_minutes), reverse=True)
     try:

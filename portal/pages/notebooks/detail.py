@@ -13,16 +13,18 @@ from nodeagent.protocol.vocabulary import ExitReason
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models.workloads import Workload
+from pool.selectors.notebooks.nights import night_open
+from pool.selectors.notebooks.past import held_and_used
 from pool.selectors.notebooks.standing import notebook_list
 from pool.selectors.workloads import attempt_list
 from pool.services.notebooks.keep import notebook_keep
 from pool.services.workloads import workload_resume, workload_stop
 from portal.access.entrances import entrance_vouched
-from portal.access.guards import guard
+from portal.access.guards import guard, may
 from portal.access.passes import ticket_issue
 from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
-from portal.pages.notebooks.listing import card_of
+from portal.pages.notebooks.listing import card_of, cards_of
 from portal.pages.notebooks.words import evidence_words
 
 
@@ -38,6 +40,10 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
         "evidence": evidence_words(known) if known else [],
         "runs": list(attempt_list(workload=row)[:20]),
         "standing": request.standing,
+        "night": night_open(workload=row),
+        "may_decide": row.owner_id != request.user.pk
+        and may(request.standing, Verb.REQUEST_DECIDE, row),
+        "held": held_and_used(workload=row),
     }
     return fragment(
         request, "pages/notebooks/detail.html", "pages/notebooks/_standing.html", context
@@ -102,5 +108,5 @@ def warnings(request: HtmxRequest) -> HttpResponse:
     rows = notebook_list(standing=request.standing).filter(
         owner=request.user, state="running", notebook__warned__isnull=False
     )
-    cards = [card_of(row, request.user, request.standing) for row in rows[:5]]
+    cards = cards_of(rows[:5], request.user, request.standing)
     return render(request, "pages/notebooks/_warnings.html", {"cards": cards})

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from billing.selectors.usage import Cost, workload_costs
 from nodeagent.protocol.notebooks import Stage
 from nodeagent.protocol.vocabulary import WorkloadKind
+from pool.clock import now
 from pool.errors import Invalid
 from pool.events import Actor
 from pool.lifecycle.workloads import ENDED, HOLDING, WAITING
@@ -111,7 +112,10 @@ def _card(row: Workload, user: User, standing: Standing, rule: Rule, cost: Cost)
         if left is None or not known
         else round(100 * left / (known.limit_s or 1)),
         "keeps_left": max(rule.keeps - (known.keeps_used if known else 0), 0),
-        "cost": cost,
+        "cost": cost if may(standing, Verb.COST_SEE, row.project) else None,
+        "kept_until": known.kept_until
+        if known and known.kept_until and known.kept_until > now()
+        else None,
         "holds": row.state in HOLDING,
         "may_open": own and ready,
         "may_stop": may(standing, Verb.WORK_STOP, row) and row.state not in (*ENDED, "stopping"),

@@ -20,8 +20,10 @@ from pool.services.notebooks.keep import notebook_keep
 from portal.access.guards import guard
 from portal.access.passes import TICKET_S, ticket_issue
 from portal.access.roles import Verb
-from portal.api.door import Listed
 from portal.api.fields import Nothing
+from portal.api.v1.notebooks.nights import GIVES as NIGHT_GIVES
+from portal.api.v1.notebooks.nights import TAKES as NIGHT_TAKES
+from portal.api.v1.notebooks.nights import NightVerbs
 from portal.models import ApiToken
 
 
@@ -54,15 +56,16 @@ class EntranceOut(serializers.Serializer[Any]):
     seconds = serializers.IntegerField()
 
 
-TAKES = {"open_notebook": Nothing, "keep": Nothing}
+TAKES = {"open_notebook": Nothing, "keep": Nothing, **NIGHT_TAKES}
 GIVES = {
     "open_notebook": (200, EntranceOut),
     "keep": (200, NotebookOut),
     "notebook": (200, NotebookOut),
+    **NIGHT_GIVES,
 }
 
 
-class NotebookVerbs(Listed):
+class NotebookVerbs(NightVerbs):
     """What can be done with work of kind notebook alone."""
 
     told_once = ("url",)

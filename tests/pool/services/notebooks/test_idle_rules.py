@@ -146,7 +146,7 @@ def test_who_holds_memory_for_nothing_is_listed_whatever_kind_it_is(desk, lead):
         ((work, use),) = hog_list(standing=standing(user=lead), now=now())
     assert work == desk.work
     assert 5000 < use.memory_mib <= 6000
-    assert use.share > 0.5
+    assert use.share > 0.2
     assert len(seen) <= 5
     assert hog_list(standing=standing(user=rows.user()), now=now()) == []
     desk.sm = 50.0

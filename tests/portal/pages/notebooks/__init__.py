@@ -1,0 +1,1 @@
+"""Pages about notebooks, idle rules, nights and memory that is held for nothing."""
