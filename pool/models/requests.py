@@ -99,6 +99,11 @@ class Request(models.Model):
                 name="request_waiting_there",
                 condition=models.Q(state="submitted"),
             ),
+            models.Index(
+                fields=["project", "-id"],
+                name="request_waiting_newest",
+                condition=models.Q(state="submitted"),
+            ),
         ]
 
     def __str__(self) -> str:
