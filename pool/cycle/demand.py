@@ -39,6 +39,7 @@ from pool.scheduling.model import (
     Waiting,
 )
 from pool.scheduling.model import Promise as Kept
+from pool.selectors.telemetry.bandwidth import learned_heavy
 from pool.services.levels import HOST_UNITS, level_tenant
 from pool.services.yielding.interrupted import interrupted_order
 
@@ -80,6 +81,7 @@ def queued() -> QuerySet[Workload]:
         .prefetch_related("partitions")
         .defer(*CONTENT)
         .annotate(interrupted=interrupted_order(), checkpointed=checkpoint_seen())
+        .annotate(learned_heavy=learned_heavy())
         .order_by("queued_at", "pk")
     )
 
@@ -135,12 +137,18 @@ def claim(row: Workload) -> claims.Need:
     )
     return replace(
         need,
-        heavy_bandwidth=need.heavy_bandwidth or row.template_version.bandwidth == "heavy",
+        heavy_bandwidth=need.heavy_bandwidth or _heavy(row),
         cpu_milli=row.cpu_milli,
         host_memory_mib=row.ram_mib,
         disk_mib=row.disk_mib,
         runner=claims.gang_runner(row.runner) if need.topology in GANG_TOPOLOGIES else row.runner,
     )
+
+
+def _heavy(row: Workload) -> bool:
+    """Whether its template says so, or leaves it to be measured and its finished runs say so."""
+    said = row.template_version.bandwidth
+    return said == "heavy" or (said == "measured" and getattr(row, "learned_heavy", False))
 
 
 def waiting_of(row: Workload, held_back: str = "") -> Waiting:

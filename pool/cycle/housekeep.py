@@ -14,6 +14,7 @@ from pool.locks import HOUSEKEEP
 from pool.models.nodes import NodeWatch
 from pool.models.samples import LogChunk
 from pool.services.queueing.rounds import rounds_forget
+from pool.services.telemetry.bandwidth import bandwidth_learn
 from pool.services.telemetry.retention import tables_ahead, tables_drop
 
 WATCH_KEPT = timedelta(hours=1)
@@ -26,7 +27,7 @@ LOG_DAYS = 90
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What one run made and dropped. `shares` counts the projects that used anything lately,
-    `accurate` the people whose durations are known.
+    `accurate` the people whose durations are known, `bandwidths` the classes that were learned.
     """
 
     days_dropped: int = 0
@@ -34,6 +35,7 @@ class Kept:
     rounds: int = 0
     shares: int = 0
     accurate: int = 0
+    bandwidths: int = 0
 
 
 def housekeep() -> Kept | None:
@@ -51,6 +53,7 @@ def housekeep() -> Kept | None:
             rounds=rounds_forget(),
             shares=fairness_count(),
             accurate=accuracy_count(),
+            bandwidths=bandwidth_learn(),
         )
 
 

@@ -52,7 +52,13 @@ _SLICES = """
 SELECT s.id, s.card_id, s.mode, s.profile, s.memory_mib, s.compute_milli, s.state,
        lower(s.span), upper(s.span) - lower(s.span), s.isolation,
        a.workload_id, h.trust, v.work_class,
-       v.bandwidth = 'heavy' OR coalesce((w.need->>'heavy_bandwidth')::bool, false)
+       coalesce((w.need->>'heavy_bandwidth')::bool, false) OR CASE v.bandwidth
+           WHEN 'heavy' THEN true
+           WHEN 'measured' THEN coalesce((
+               SELECT l.heavy FROM pool_learnedbandwidth l
+               WHERE l.version_id = v.id AND (l.owner_id = w.owner_id OR l.owner_id IS NULL)
+               ORDER BY l.owner_id NULLS LAST LIMIT 1), false)
+           ELSE false END
 FROM pool_slice s
 LEFT JOIN pool_hold h ON h.slice_id = s.id AND upper_inf(h.held)
 LEFT JOIN pool_placement p ON p.id = h.placement_id

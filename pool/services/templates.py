@@ -34,7 +34,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "kind": tuple(WorkloadKind),
     "work_class": tuple(WorkClass),
     "priority": tuple(one for one in Priority if one is not Priority.CRITICAL),
-    "bandwidth": ("light", "heavy"),
+    "bandwidth": ("measured", "light", "heavy"),
 }
 SWITCHES = ("preemptible", "unlimited_modes")
 OPTIONAL = ("idle_seconds", "checkpoint_seconds")

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import connection
 
 from pool.clock import now
+from pool.models.telemetry.learned import LearnedBandwidth
 from pool.models.templates import Template, TemplateVersion
 from pool.rules.policies import difference
 
@@ -76,6 +77,7 @@ class Step:
     version: TemplateVersion
     changed: dict[str, tuple[Any, Any]]
     review: Review | None = None
+    learned: LearnedBandwidth | None = None
 
 
 def version_words(version: TemplateVersion) -> dict[str, Any]:
@@ -84,14 +86,17 @@ def version_words(version: TemplateVersion) -> dict[str, Any]:
 
 
 def template_steps(*, template: Template) -> list[Step]:
-    """All versions, newest first; three queries."""
+    """All versions, newest first; four queries."""
     rows = list(template.versions.order_by("number"))
     used = _reviews(template)
+    common = LearnedBandwidth.objects.filter(version__template=template, owner=None)
+    shown = {one.version_id: one for one in common}
     steps: list[Step] = []
     before: dict[str, Any] = {}
     for row in rows:
         words = version_words(row)
-        steps.append(Step(row, difference(before, words) if before else {}, used.get(row.pk)))
+        changed = difference(before, words) if before else {}
+        steps.append(Step(row, changed, used.get(row.pk), shown.get(row.pk)))
         before = words
     return steps[::-1]
 

@@ -1,0 +1,1 @@
+"""What the pool learns from measured runs where nobody has said it."""

@@ -1,0 +1,71 @@
+"""Bandwidth classes as they were learned, and what finished runs showed: for sweeps and people."""
+
+from collections import defaultdict
+from datetime import timedelta
+
+from django.db import connection
+from django.db.models import BooleanField, F, OuterRef, Q, Subquery, Value
+from django.db.models.functions import Coalesce
+
+from pool.clock import now
+from pool.models.telemetry.learned import LearnedBandwidth
+from pool.models.telemetry.rollups import PLACE
+from pool.models.templates import TemplateVersion
+from pool.rules.learning.bandwidth import Run
+
+DAYS = 28
+"""Runs that ended longer ago show nothing of today's work."""
+
+Key = tuple[int, int | None]
+"""A template's version, and whose work it is; None is everybody's."""
+
+_AT = PLACE["bandwidth"] + 1
+_RUNS = f"""
+WITH run AS (
+    SELECT w.template_version_id AS version, w.owner_id AS owner, a.id, a.ended_at,
+           extract(epoch FROM a.ended_at - a.started_at)::float8 AS ran
+    FROM pool_attempt a
+    JOIN pool_workload w ON w.id = a.workload_id
+    JOIN pool_templateversion v ON v.id = w.template_version_id
+    WHERE v.bandwidth = 'measured' AND a.ended_at > %(since)s AND a.started_at < a.ended_at
+)
+SELECT run.version, run.owner,
+       (sum(h.mean[{_AT}] * h.known[{_AT}])
+           / nullif(sum(h.known[{_AT}]), 0))::float8,
+       sum(h.known[{_AT}]) / (run.ran * count(DISTINCT (h.card_id, h.slice_id)))
+FROM run JOIN pool_rollup_hour h ON h.attempt_id = run.id
+WHERE h.at > %(since)s - interval '1 hour'
+GROUP BY run.version, run.owner, run.id, run.ended_at, run.ran
+ORDER BY run.ended_at DESC, run.id DESC
+"""  # noqa: S608 - only a constant of this house
+"""Runs of work whose class nobody declared: how active the memory was, and how much is known."""
+
+
+def runs_measured() -> dict[Key, list[Run]]:
+    """What each version's runs of the last weeks showed, newest first; also by owner. One query."""
+    found: dict[Key, list[Run]] = defaultdict(list)
+    with connection.cursor() as cursor:
+        cursor.execute(_RUNS, {"since": now() - timedelta(days=DAYS)})
+        for version, owner, percent, known in cursor.fetchall():
+            if percent is None:
+                continue
+            run = Run(percent, min(1.0, known))
+            found[version, owner].append(run)
+            found[version, None].append(run)
+    return dict(found)
+
+
+def learned_heavy() -> Coalesce:
+    """For workloads: whether their owner's work of that template, else everybody's, is heavy.
+
+    False where nothing was learned; part of the caller's query.
+    """
+    rows = LearnedBandwidth.objects.filter(
+        Q(owner=OuterRef("owner")) | Q(owner=None), version=OuterRef("template_version")
+    ).order_by(F("owner").asc(nulls_last=True))
+    return Coalesce(Subquery(rows.values("heavy")[:1]), Value(False), output_field=BooleanField())
+
+
+def bandwidth_learned(*, version: TemplateVersion) -> LearnedBandwidth | None:
+    """What everybody's work of this version showed; None where too little was measured."""
+    return LearnedBandwidth.objects.filter(version=version, owner=None).first()
