@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from babel.dates import format_date
+from babel.dates import format_skeleton
 from babel.numbers import format_currency
 from django.conf import settings
 from django.utils.translation import get_language, gettext
@@ -81,7 +81,7 @@ def bill_pdf(bill: Bill) -> bytes:
             ]
         )
     )
-    when = format_date(month.first, "LLLL y", locale=locale)
+    when = format_skeleton("yMMMM", month.first, locale=locale)
     title = gettext("Statement of %(month)s") % {"month": when}
     story = [
         say(f"{month.organization.name} · {title}", head),
