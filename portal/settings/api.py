@@ -7,6 +7,7 @@ from billing.rating.months import DisputeState, MonthState
 from billing.rating.tariffs import Unit
 from nodeagent.protocol.vocabulary import Mode, WorkloadKind
 from pool.lifecycle.catalogue import Access
+from pool.lifecycle.idleness import IdleAction
 from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit, Role, WorkClass
 
 REST_FRAMEWORK: dict[str, Any] = {
@@ -46,6 +47,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "DisputeStateEnum": [one.value for one in DisputeState],
         "MeasureEnum": [one.value for one in Measure],
         "MonthStateEnum": [one.value for one in MonthState],
+        "IdleActionEnum": [one.value for one in IdleAction],
         "KindEnum": [one.value for one in WorkloadKind],
         "ModeEnum": [one.value for one in Mode],
         "PriorityEnum": [one.value for one in Priority],
