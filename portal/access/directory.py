@@ -19,6 +19,7 @@ from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models import Installation
 from pool.models.users import User
+from pool.rules.tenants import username_problem
 from pool.services.people.groups import directory_read, person_groups_read
 from pool.services.users import user_create
 
@@ -168,7 +169,7 @@ def _row(person: Person) -> User | None:
     An odd display name or address is left out; of an odd user name no account is made. Either is
     told, and nobody else's matter.
     """
-    if User.objects.filter(username__iexact=person.name).exists():
+    if _odd_name(person) or User.objects.filter(username__iexact=person.name).exists():
         return _known(person)
     for shown, address in ((person.display_name, person.email), ("", "")):
         try:
@@ -191,11 +192,19 @@ def _known(person: Person) -> User | None:
     given a password since: any other name was chosen by whoever made the account, or by the
     person at another provider, and proves nothing.
     """
+    if _odd_name(person):
+        log.warning("directory.odd_entry", dn=person.dn, reason="user name")
+        return None
     known = User.objects.filter(username__iexact=person.name).first()
     if known is not None and (known.source not in OURS or known.has_usable_password()):
         log.warning("directory.passed_over", username=known.username)
         return None
     return known
+
+
+def _odd_name(person: Person) -> bool:
+    """Whether nobody here could have that user name: the database is not even asked for it."""
+    return username_problem(person.name) is not None
 
 
 def _with_groups(person: Person, groups: list[tuple[set[str], set[str]]]) -> Person:

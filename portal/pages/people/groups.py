@@ -16,10 +16,12 @@ from pool.errors import Invalid, PoolError
 from pool.events import Actor
 from pool.lifecycle.roles import Role
 from pool.models import GroupRole, Organization, Project
+from pool.rules.tenants import role_problem
 from pool.selectors.people.invited import group_role_list
 from pool.selectors.people.mapped import group_role_has, group_role_holders
 from pool.selectors.tenants import organization_list, project_list
 from pool.services.people.groups import group_role_change, group_role_remove, group_role_set
+from pool.services.refusals import refuse
 from portal.access.directory import DirectoryAway, group_people
 from portal.access.guards import found, may
 from portal.access.roles import Verb
@@ -159,7 +161,7 @@ def _words(request: HtmxRequest, form: GroupForm) -> dict[str, Any]:
     """What the service is told.
 
     Raises:
-        Invalid: there is no such place.
+        Invalid: there is no such place, or it has no such role.
     """
     given = form.cleaned_data
     kind, _colon, slug = given["place"].strip().partition(":")
@@ -172,6 +174,8 @@ def _words(request: HtmxRequest, form: GroupForm) -> dict[str, Any]:
             place[kind] = organization_list(standing=request.standing).filter(**known).first()
         if place.get(kind) is None:
             raise Invalid(place=__("No such place. Write project:NAME or organization:NAME."))
+    inside = {f"in_{name}": row is not None for name, row in place.items()}
+    refuse({"role": role_problem(given["role"], **inside)})
     return {
         "source": given["directory"],
         "group": given["group"],

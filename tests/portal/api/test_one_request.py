@@ -11,7 +11,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.handmade_books]
 def asks(world):
     """A member's script in a project without an allowance or lease."""
     Quota.objects.filter(kind="allowance").delete()
-    world.own.lease.delete()
     Request.objects.all().delete()
     return world.by("member")
 
