@@ -67,7 +67,7 @@ def test_starts_and_reports_that_come_again_and_out_of_order_count_once(node, pe
     version = rows.template(need=WHOLE)
     for number in range(JOBS):
         into, owner = people[number % len(people)]
-        rows.workload(into=into, owner=owner, version=version, asked_micro=CARD)
+        rows.workload(into=into, owner=owner, version=version, asked_micro=CARD, cpu_milli=500)
     made = plan(take(now()))
     assert len(made.placed) == JOBS
     assert together(*(lambda: commit(made) for _ in range(3))) == [None] * 3
