@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import BooleanField, Exists, OuterRef, Q
 from django.db.models.expressions import RawSQL
 from django.utils.translation import gettext
 
@@ -31,6 +31,19 @@ _HELD = ", ".join(f"'{state}'" for state in sorted(HOLDING))
 _ENDED = ", ".join(f"'{state}'" for state in sorted(ENDED))
 _OPEN_RULE = "d.met_at IS NULL AND d.broken_at IS NULL"
 
+_PAIRED = f"""NOT EXISTS (
+    SELECT 1 FROM pool_dependency d
+    WHERE d.workload_id = p.id AND d.each AND {_OPEN_RULE}
+      AND NOT EXISTS (
+        SELECT 1 FROM pool_workload o
+        WHERE o.parent_id = d.on_id AND o.array_index = w.array_index
+          AND (o.state = 'succeeded' OR d.rule = 'end' AND o.state IN ({_ENDED}))))"""  # noqa: S608 - only constants of this house
+"""For a piece: what waits for it piece by piece has ended."""
+
+_PIECES = f"""
+SELECT w.id, w.array_index FROM pool_workload w
+WHERE w.parent_id = p.id AND w.state = 'queued' AND w.waits_for <> 'impossible' AND {_PAIRED}"""  # noqa: S608 - only constants of this house
+
 IN_TURN = f"""
 SELECT w.id FROM pool_workload w
 WHERE w.state = 'queued' AND w.parent_id IS NULL
@@ -39,52 +52,68 @@ WHERE w.state = 'queued' AND w.parent_id IS NULL
     SELECT 1 FROM pool_dependency d WHERE d.workload_id = w.id AND {_OPEN_RULE})
 UNION ALL
 SELECT c.id FROM pool_workload p CROSS JOIN LATERAL (
-    SELECT w.id FROM pool_workload w
-    WHERE w.parent_id = p.id AND w.state = 'queued'
-      AND w.waits_for <> 'impossible'
-      AND NOT EXISTS (
-        SELECT 1 FROM pool_dependency d
-        WHERE d.workload_id = p.id AND d.each AND {_OPEN_RULE}
-          AND NOT EXISTS (
-            SELECT 1 FROM pool_workload o
-            WHERE o.parent_id = d.on_id AND o.array_index = w.array_index
-              AND (o.state = 'succeeded' OR d.rule = 'end' AND o.state IN ({_ENDED}))))
-    ORDER BY (w.not_before IS NOT NULL AND w.not_before > pool_now()), w.array_index
-    LIMIT greatest(0, least({LOOK_AHEAD}, coalesce(p.array_throttle, {LOOK_AHEAD})
+    SELECT greatest(0, least({LOOK_AHEAD}, coalesce(p.array_throttle, {LOOK_AHEAD})
         - CASE WHEN p.array_throttle IS NULL THEN 0 ELSE (
             SELECT count(*) FROM pool_workload h
-            WHERE h.parent_id = p.id AND h.state IN ({_HELD})) END))
+            WHERE h.parent_id = p.id AND h.state IN ({_HELD})) END)) AS room
+) r CROSS JOIN LATERAL (
+    SELECT t.id FROM (
+        (SELECT *, false AS later FROM ({_PIECES}
+            AND (w.not_before IS NULL OR w.not_before <= pool_now())) n
+         ORDER BY array_index LIMIT r.room)
+        UNION ALL
+        (SELECT *, true AS later FROM ({_PIECES} AND w.not_before > pool_now()) l
+         ORDER BY array_index LIMIT r.room)
+    ) t ORDER BY t.later, t.array_index LIMIT r.room
 ) c
 WHERE p.state = 'active' AND p.stop_reason = ''
   AND NOT EXISTS (
     SELECT 1 FROM pool_dependency d
     WHERE d.workload_id = p.id AND NOT d.each AND {_OPEN_RULE})
 """  # noqa: S608 - only constants of this house
-"""Queued work that may start: possible, not after open others, no more than a throttle lets."""
+"""Queued work that may start: possible, not after open others, no more than a throttle lets.
+
+Of an array the pieces that may start by the time come first, in their order, read along an index.
+"""
+
+_UNTOLD = """SELECT w.id FROM pool_workload w
+    WHERE w.parent_id = p.id AND w.state = 'queued' AND w.waits_for"""
+"""Pieces that are told something, to be compared with what they should be told."""
 
 _EXPLAIN = f"""
 UPDATE pool_workload AS w SET waits = %s::jsonb || jsonb_build_object('reason', v.reason)
 FROM (
-    SELECT w.id, CASE
-        WHEN EXISTS (
-            SELECT 1 FROM pool_dependency d
-            WHERE d.workload_id IN (w.id, w.parent_id) AND {_OPEN_RULE}) THEN 'after'
-        WHEN p.state = 'on_hold' THEN 'array_held'
-        ELSE 'array' END AS reason
-    FROM pool_workload w LEFT JOIN pool_workload p ON p.id = w.parent_id
-    WHERE w.state = 'queued'
-      AND (w.parent_id IS NOT NULL OR EXISTS (
-        SELECT 1 FROM pool_dependency d WHERE d.workload_id = w.id AND {_OPEN_RULE}))
-      AND w.id NOT IN ({IN_TURN})
+    SELECT DISTINCT w.id, 'after' AS reason
+    FROM pool_dependency d JOIN pool_workload w ON w.id = d.workload_id
+    WHERE {_OPEN_RULE} AND w.state = 'queued' AND w.parent_id IS NULL
+      AND w.waits_for NOT IN ('after', 'impossible')
+    UNION ALL
+    SELECT c.id, r.reason FROM pool_workload p CROSS JOIN LATERAL (
+        SELECT CASE
+            WHEN EXISTS (
+                SELECT 1 FROM pool_dependency d WHERE d.workload_id = p.id AND {_OPEN_RULE})
+                THEN 'after'
+            WHEN p.state = 'on_hold' THEN 'array_held'
+            ELSE 'array' END AS reason
+    ) r CROSS JOIN LATERAL (
+        {_UNTOLD} < r.reason
+        UNION ALL {_UNTOLD} > r.reason AND w.waits_for < 'impossible'
+        UNION ALL {_UNTOLD} > 'impossible'
+    ) c
+    WHERE p.state IN ('active', 'on_hold') AND c.id NOT IN ({IN_TURN})
 ) v
-WHERE w.id = v.id AND w.waits_for <> v.reason
-  AND w.waits_for <> 'impossible'
+WHERE w.id = v.id AND w.state = 'queued'
 """  # noqa: S608 - only constants of this house
+"""What is told already is not read: reasons are compared along an index, array by array."""
 
 
 def in_turn() -> Q:
-    """The condition on queued work that a round may start it; part of the caller's query."""
-    return Q(pk__in=RawSQL(IN_TURN, []))  # noqa: S611 - only constants of this house
+    """The condition on queued work that a round may start it; part of the caller's query.
+
+    As an array, so that few rows are read by their keys and never the whole queue.
+    """
+    sql = f'"pool_workload"."id" = ANY(ARRAY({IN_TURN}))'
+    return Q(RawSQL(sql, [], output_field=BooleanField()))  # noqa: S611 - only constants of this house
 
 
 def settle() -> int:
