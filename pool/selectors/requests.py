@@ -1,9 +1,12 @@
 """Requests: one's own, one's projects', and those that wait for one's word."""
 
-from django.db.models import Exists, OuterRef, QuerySet
+from collections.abc import Iterable
+
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from pool.lifecycle.requests import RequestState
 from pool.models.requests import Request, RequestComment
+from pool.models.users import User
 from pool.selectors.approvals.powers import decides_where
 from pool.selectors.memberships import Standing
 
@@ -37,12 +40,18 @@ def approval_list(*, standing: Standing) -> QuerySet[Request]:
 
     One's own are among them, so that the page can say why they cannot be decided.
     """
-    before = Request.objects.filter(
-        requester=OuterRef("requester"), submitted_at__lt=OuterRef("submitted_at")
-    )
     rows = decidable_list(standing=standing).filter(state=RequestState.SUBMITTED)
-    rows = rows.annotate(first_time=~Exists(before))
     return rows.order_by("submitted_at", "pk")
+
+
+def first_times(*, requests: Iterable[Request]) -> set[int]:
+    """The keys of those with which their requester asked for the first time; one query."""
+    found = list(requests)
+    earliest = Request.objects.filter(requester=OuterRef("pk"), submitted_at__isnull=False)
+    first = earliest.order_by("submitted_at").values("submitted_at")[:1]
+    people = User.objects.filter(pk__in={one.requester_id for one in found})
+    began = dict(people.annotate(first=Subquery(first)).values_list("pk", "first"))
+    return {one.pk for one in found if one.submitted_at == began.get(one.requester_id)}
 
 
 def decided_list(*, standing: Standing) -> QuerySet[Request]:

@@ -31,6 +31,7 @@ from pool.selectors.requests import (
     comment_list,
     decidable_list,
     decided_list,
+    first_times,
     request_list,
 )
 from pool.services.decisions import (
@@ -73,6 +74,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     context = {
         "waiting": waiting,
         "more": more,
+        "firsts": first_times(requests=waiting),
         "standing": request.standing,
         "picked": request.GET.getlist("pick"),
         "stands_in": delegations_now(deputy=request.user.pk),

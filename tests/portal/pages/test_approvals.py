@@ -1,5 +1,7 @@
 """Deciding: with an undo, on what was read, never on one's own."""
 
+from datetime import timedelta
+
 import pytest
 
 from pool.models import Request
@@ -110,3 +112,11 @@ def test_an_inbox_that_overflows_shows_the_oldest_and_says_how_many_follow(
     page = lead.open("/approvals/").content.decode()
     assert page.count("data-open") == 3
     assert "3 more wait" in page
+
+
+def test_who_asks_for_the_first_time_is_marked_whatever_they_ask_for_next(visit, world):
+    from_then = world.own.request.submitted_at
+    for number in range(1, 3):
+        world.own.asked(submitted_at=from_then + timedelta(hours=number))
+    page = visit("lead").open("/approvals/").content.decode()
+    assert page.count("first request") == 1
