@@ -20,6 +20,7 @@ from pool.models.nodes import Node
 from pool.models.partitions import Partition
 from pool.models.placements import Hold
 from pool.rules.partitions import Traits, matches
+from pool.selectors.hardware.standing import cards_stand
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.hardware.errors import CLEAN_PERIOD, RESET_NEEDED, errors_taken, fresh
 from pool.services.moves import locked, move
@@ -148,7 +149,7 @@ def cards_health(*, node: Node, told: Iterable[CardHealth], actor: Actor) -> boo
     that waits for a reset also by the node, once it says that the card is well.
     """
     by_uuid = {one.uuid: one for one in told}
-    if not by_uuid:
+    if not by_uuid or _settled(node, by_uuid):
         return False
     changed = False
     # The facts of a card are long, and nothing of them is asked here.
@@ -160,6 +161,16 @@ def cards_health(*, node: Node, told: Iterable[CardHealth], actor: Actor) -> boo
         if then is not None:
             changed |= _move_card(row, then, one, node, actor)
     return changed
+
+
+def _settled(node: Node, told: dict[str, CardHealth]) -> bool:
+    """Every card is what the node says of it, and no error is new: so it is nearly always."""
+    stand = cards_stand(node=node, uuids=told)
+    return all(
+        HEALTH.get(told[uuid].health) == state
+        and all(error.seq <= taken for error in told[uuid].errors)
+        for uuid, (state, taken) in stand.items()
+    )
 
 
 def _then(row: Card, one: CardHealth) -> CardState | None:

@@ -24,6 +24,7 @@ from pool.models.installation import Installation
 from pool.models.nodes import Node
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt, Workload
+from pool.selectors.hardware.standing import is_bare
 from pool.services.adoption.seen import found_seen
 from pool.services.alerts import alert_resolve
 from pool.services.attempts import End, attempt_end
@@ -157,8 +158,10 @@ def report_take(*, node: Node, report: Report) -> Taken:
         return Taken(epoch=epoch, hello=True)
     before = node.generation
     node_back(node=node, actor=actor)
-    slices_found(node=node, report=report, epoch=epoch, actor=actor)
-    closed = _work(node, report, actor)
+    closed: tuple[str, ...] = ()
+    if report.slices or report.work or not is_bare(node=node):
+        slices_found(node=node, report=report, epoch=epoch, actor=actor)
+        closed = _work(node, report, actor)
     notebooks_seen(node=node, report=report, actor=actor)
     if report.cards:
         cards_health(node=node, told=report.cards, actor=actor)

@@ -4,17 +4,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F, Q
 
 from nodeagent.protocol.samples import Reading, SampleBatch
 from nodeagent.protocol.vocabulary import Fidelity
 from pool.clock import now
-from pool.models.cards import Card
 from pool.models.nodes import Node
 from pool.models.samples import WIDE
 from pool.models.slices import Slice
 from pool.models.workloads import Attempt
 from pool.rules.telemetry import COUNTED, blind
+from pool.selectors.hardware.standing import card_keys
 from pool.selectors.ranks import part_on
 from pool.services.observed import actor_of, node_back
 from pool.services.telemetry.rollups import rollups_touched
@@ -24,6 +23,16 @@ EARLIEST_S, LATEST_S = 86_400.0, 300.0
 """Readings from longer ago, or from further ahead, are wrong: no node keeps them for so long."""
 
 NONE: tuple[int | None, bool] = (None, False)
+
+_ALIVE = """
+UPDATE pool_node SET report_count = report_count + 1, last_report_at = %(at)s WHERE id = %(node)s
+"""
+_FRESH = """
+UPDATE pool_node SET report_count = report_count + 1, last_report_at = %(at)s,
+  sample_boot_id = %(boot)s, sample_sequence = %(sequence)s
+WHERE id = %(node)s AND (sample_boot_id <> %(boot)s OR sample_sequence < %(sequence)s)
+"""
+"""Plain SQL, as all that each of a thousand nodes asks every ten seconds."""
 
 _COPY = f"COPY pool_sample ({', '.join(_COLUMNS)}) FROM STDIN"
 
@@ -37,14 +46,8 @@ def samples_take(*, node: Node, batch: SampleBatch) -> int:
     """
     node_back(node=node, actor=actor_of(node))
     with transaction.atomic():
-        fresh = ~Q(sample_boot_id=batch.boot_id) | Q(sample_sequence__lt=batch.sequence)
         at = now()
-        alive = {"report_count": F("report_count") + 1, "last_report_at": at}
-        counted = Node.objects.filter(fresh, pk=node.pk).update(
-            sample_boot_id=batch.boot_id, sample_sequence=batch.sequence, **alive
-        )
-        if not counted:
-            Node.objects.filter(pk=node.pk).update(**alive)
+        if not _is_fresh(node, batch, at):
             return 0
         rows = _rows(node, batch, at)
         if rows:
@@ -53,9 +56,25 @@ def samples_take(*, node: Node, batch: SampleBatch) -> int:
     return len(rows)
 
 
+def _is_fresh(node: Node, batch: SampleBatch, at: datetime) -> bool:
+    """Count the heartbeat; whether the batch was not taken before."""
+    words: dict[str, Any] = {
+        "boot": batch.boot_id,
+        "sequence": batch.sequence,
+        "at": at,
+        "node": node.pk,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_FRESH, words)
+        if cursor.rowcount:
+            return True
+        cursor.execute(_ALIVE, words)
+    return False
+
+
 def _rows(node: Node, batch: SampleBatch, at: datetime) -> list[tuple[Any, ...]]:
     """The readings as rows, each moment brought to our clock by its age on the node's."""
-    cards = dict(Card.objects.filter(node=node).values_list("uuid", "pk"))
+    cards = card_keys(node=node)
     named = {one.slice for one in batch.readings if one.slice}
     ran = {one.attempt for one in batch.readings if one.attempt}
     cut = Slice.objects.filter(uid__in=named, card__node=node)
