@@ -1,7 +1,6 @@
 """The books are put back to what they were before three jobs began; all three run on."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -24,23 +23,23 @@ def started(house, agents):
     agents.line.portal = house.stack.port
 
 
-def epoch_raised(house):
-    """As docs/operations/backup.md says."""
+def managed(house, *words):
+    """One of manage.py's commands beside or instead of the stack; what it said, and its code."""
     known = {"PATH": os.environ["PATH"], "GPUPOOL_DATA_DIR": str(house.data)}
     settings = {"DJANGO_SETTINGS_MODULE": "portal.settings.local"}
-    words = ("manage.py", "raise_epoch", "--reason", "the drill")
-    subprocess.run([sys.executable, *words], cwd=ROOT, env=known | settings, check=True)
+    line = [sys.executable, "manage.py", *words]
+    done = subprocess.run(
+        line, cwd=ROOT, env=known | settings, capture_output=True, text=True, check=False
+    )
+    return done.stdout + done.stderr, done.returncode
 
 
 def test_three_jobs_that_began_after_the_backup_are_found_adopted_or_ended_and_never_killed():
     with house_with_agents() as (house, agents):
-        admin = house.as_("platform_admin")
-        agents.line.set(cut=True)
-        house.stack.stop()
-        shutil.copytree(house.data, house.root / "backup", symlinks=True)
-        started(house, agents)
-        agents.line.well()
-        agents.all_heard(seconds=120)
+        archive = str(house.root / "books.gpupool")
+        said, code = managed(house, "backup", archive)
+        assert code == 0 and "Verified" in said, said
+        epoch = house.rows("SELECT epoch FROM pool_installation")
         names = [f"later-{n}" for n in range(3)]
         lines = [JOB.format(marks=house.marks, name=n, code=c) for c, n in enumerate(names)]
         uids = [house.submit(line, name=n) for n, line in zip(names, lines, strict=True)]
@@ -48,11 +47,16 @@ def test_three_jobs_that_began_after_the_backup_are_found_adopted_or_ended_and_n
         shims = set(agents.shims())
         assert len(shims) == 3
         agents.line.set(cut=True)
+        why = ("--reason", "the drill", "--yes")
+        said, code = managed(house, "restore", archive, *why)
+        assert code == 1 and "already running" in said, said
+        assert set(agents.shims()) == shims
         house.stack.stop()
-        shutil.rmtree(house.data)
-        shutil.copytree(house.root / "backup", house.data, symlinks=True)
+        said, code = managed(house, "restore", archive, *why)
+        assert code == 0 and "Restored" in said, said
         started(house, agents)
-        epoch_raised(house)
+        assert house.rows("SELECT epoch FROM pool_installation") == [(epoch[0][0] + 1,)]
+        assert house.rows("SELECT count(*) FROM pool_workload WHERE uid = ANY(%s)", uids) == [(0,)]
         agents.line.well()
         admin = house.as_("platform_admin")
         until(
