@@ -1,7 +1,7 @@
 """Work with what it is to use: storage, secrets, an environment. Judged before it is queued."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.db import transaction
@@ -166,6 +166,20 @@ def given_again(*, workload: Workload) -> Given:
         mounts=[Mounted(use.storage.uid, use.at, use.mode) for use in storage],
         secrets=[Told(use.secret.uid, use.name, use.form) for use in secrets],
         environment=workload.environment.slug if workload.environment else "",
+    )
+
+
+def given_kept(given: Given) -> dict[str, Any]:
+    """The same as plain words for a row: names only, never a value."""
+    return asdict(given)
+
+
+def given_from(words: Mapping[str, Any]) -> Given:
+    """Back from a row."""
+    return Given(
+        mounts=[Mounted(**one) for one in words.get("mounts", ())],
+        secrets=[Told(**one) for one in words.get("secrets", ())],
+        environment=words.get("environment", ""),
     )
 
 

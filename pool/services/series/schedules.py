@@ -36,6 +36,7 @@ from pool.selectors.allowances import allowance_judged
 from pool.selectors.leases import lease_that_holds
 from pool.selectors.offers import host_of
 from pool.selectors.series.schedules import orphans
+from pool.services.catalogue.giving import Given, given_from, given_judged, given_kept
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse
 from pool.services.requests import request_submit
@@ -57,11 +58,11 @@ MOST_SCHEDULES = 100
 
 CHANGEABLE = (
     *("name", "command", "env", "files", "image", "priority", "runs", "silence", "comment"),
-    *("on_rank_death", "rendezvous_seconds", "cron", "overlap", "missed"),
+    *("on_rank_death", "rendezvous_seconds", "cron", "overlap", "missed", "given"),
 )
 """What may change without a new request: the need and its time may not."""
 
-OWNED = frozenset({"name", "command", "env", "files", "image", "silence", "comment"})
+OWNED = frozenset({"name", "command", "env", "files", "image", "silence", "comment", "given"})
 """What a run is. It runs under its owner's account, so that nobody else writes these words."""
 
 
@@ -81,9 +82,10 @@ def schedule_create(
     """Submit work again and again at the times of a cron line in the organization's zone.
 
     `words` are those of a submission (name, command, env, files, need, expected_seconds, priority,
-    runs, silence, comment, array, image, on_rank_death, rendezvous_seconds), and `overlap` and
-    `missed`. Where the project's allowance does not hold a run, one request of `lease_seconds` is
-    opened for all of them.
+    runs, silence, comment, array, image, on_rank_death, rendezvous_seconds, given), and `overlap`
+    and `missed`. What is given is judged now, and again at each run: a secret or a folder that is
+    gone by then keeps that run from starting. Where the project's allowance does not hold a run,
+    one request of `lease_seconds` is opened for all of them.
 
     Raises:
         Invalid: a word is wrong, or the template is not offered.
@@ -103,7 +105,7 @@ def schedule_create(
     wish = wish_judged(
         project=project,
         template_version=template_version,
-        overrides=said["need"],
+        overrides=_judged(said, user, project, template_version),
         partitions=partitions,
     )
     wish = wish_within_limits(wish=wish, user=user)
@@ -144,7 +146,8 @@ def schedule_change(*, schedule: Schedule, user: User, actor: Actor, **words: An
     if user.pk != row.owner_id and OWNED.intersection(changed):
         raise Forbidden
     for name in changed:
-        setattr(row, name, words[name])
+        value = words[name]
+        setattr(row, name, given_kept(value) if isinstance(value, Given) else value)
     said = {name: getattr(row, name) for name in CHANGEABLE} | {
         "expected_seconds": row.expected_seconds,
         "array": None,
@@ -152,6 +155,7 @@ def schedule_change(*, schedule: Schedule, user: User, actor: Actor, **words: An
     _refuse_wrong(said, row.cron, row.template_version)
     if "cron" in changed and row.state == ScheduleState.ACTIVE:
         row.next_at = _next_at(row.cron, row.project)
+    _judged(said | {"need": row.need}, row.owner, row.project, row.template_version)
     row.save()
     record(EventKind.SCHEDULE_CHANGED, row, actor=actor, changed=changed, cron=row.cron)
     return row
@@ -257,7 +261,21 @@ def _said(version: TemplateVersion, words: Mapping[str, Any]) -> dict[str, Any]:
         "overlap": words.get("overlap") or Overlap.SKIP.value,
         "missed": words.get("missed") or Missed.SKIP.value,
         "array": words.get("array"),
+        "given": given_kept(words.get("given") or Given()),
     }
+
+
+def _judged(
+    said: Mapping[str, Any], user: User, project: Project, version: TemplateVersion
+) -> Mapping[str, Any]:
+    """The need, with what storage and environment ask of a node.
+
+    Raises:
+        Invalid: something of it is not there, or not the person's to use.
+    """
+    named = {name: said[name] for name in ("need", "env", "files", "image")}
+    given = given_from(said["given"])
+    return given_judged(given=given, user=user, project=project, version=version, **named).need
 
 
 def _refuse_wrong(said: Mapping[str, Any], cron: str, version: TemplateVersion) -> None:

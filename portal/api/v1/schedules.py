@@ -17,6 +17,7 @@ from pool.lifecycle.schedules import Outcome, ScheduleState
 from pool.models import Schedule, ScheduleRun
 from pool.rules.schedules import Missed, Overlap
 from pool.selectors.series.schedules import next_times, schedule_list, schedule_runs
+from pool.services.catalogue.giving import given_from
 from pool.services.series.firing import schedule_run_now
 from pool.services.series.schedules import (
     LEASE_SECONDS,
@@ -30,7 +31,8 @@ from portal.access.guards import guard
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
 from portal.api.door import Listed
-from portal.api.fields import Filters, FreeJSON, Given, Nothing, PlainMap
+from portal.api.fields import Filters, FreeJSON, Nothing, PlainMap
+from portal.api.v1.catalogue.shapes import GivenAgainIn, GivenIn, MountIn, TellIn, changed, wanted
 from portal.api.v1.references import partitions_named, project_named, template_named
 from portal.api.v1.series_shapes import ArrayIn
 from portal.api.v1.workload_series import HoldIn
@@ -40,7 +42,7 @@ HEAVY = ("command", "env", "files", "comment")
 OPEN_PRIORITIES = [one.value for one in Priority if one is not Priority.CRITICAL]
 
 
-class Words(Given):
+class Words(GivenAgainIn):
     """What is run, and when; times of `cron` are meant in the organization's zone.
 
     Five fields: minute hour day month weekday. `overlap`: when the run before still lives, skip
@@ -78,7 +80,7 @@ class Words(Given):
     missed = serializers.ChoiceField(choices=[one.value for one in Missed], required=False)
 
 
-class ScheduleIn(Words):
+class ScheduleIn(GivenIn, Words):
     """A new schedule. Where the allowance does not hold a run, one request is for all of them."""
 
     project = serializers.SlugField(max_length=63)
@@ -149,6 +151,9 @@ class ScheduleOut(ScheduleRow):
     command = serializers.ListField(child=serializers.CharField())
     env = serializers.DictField(child=serializers.CharField())
     files = serializers.DictField(child=serializers.CharField())
+    storage = serializers.ListField(child=MountIn(), source="given.mounts", default=list)
+    secrets = serializers.ListField(child=TellIn(), source="given.secrets", default=list)
+    environment = serializers.CharField(source="given.environment", default="")
     next_times = serializers.SerializerMethodField()
 
     class Meta(ScheduleRow.Meta):
@@ -159,6 +164,9 @@ class ScheduleOut(ScheduleRow):
             "files",
             "silence",
             "image",
+            "storage",
+            "secrets",
+            "environment",
             "on_rank_death",
             "rendezvous_seconds",
             "comment",
@@ -250,6 +258,7 @@ class ScheduleDoor(Listed):
             partitions=places,
             weights=weigh,
             actor=self.actor,
+            given=wanted(given),
             **given,
         )
         return self.said(made)
@@ -257,7 +266,9 @@ class ScheduleDoor(Listed):
     def partial_update(self, request: Request, uid: str) -> Response:
         """Change when it runs, or, as its owner, what; need and size stay as asked for."""
         row = self._mine()
-        schedule_change(schedule=row, user=self.user, actor=self.actor, **self.taken())
+        words = self.taken()
+        given = changed(given_from(row.given), words)
+        schedule_change(schedule=row, user=self.user, actor=self.actor, given=given, **words)
         return self.said(self.one())
 
     def destroy(self, request: Request, uid: str) -> Response:

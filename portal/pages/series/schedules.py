@@ -17,6 +17,7 @@ from pool.clock import now
 from pool.cron import LONGEST, cron_problem, times_after
 from pool.errors import PoolError
 from pool.events import Actor
+from pool.models import Secret, Storage
 from pool.models.schedules import Schedule
 from pool.rules.schedules import Missed, Overlap
 from pool.selectors.series.schedules import (
@@ -25,6 +26,7 @@ from pool.selectors.series.schedules import (
     schedule_list,
     schedule_runs,
 )
+from pool.services.catalogue.giving import given_from
 from pool.services.refusals import said
 from pool.services.series.firing import schedule_run_now
 from pool.services.series.schedules import (
@@ -138,6 +140,7 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
         "history": schedule_runs(schedule=row)[:SHOWN],
         "overlap": dict(OVERLAPS)[row.overlap],
         "missed": dict(MISSES)[row.missed],
+        **given_named(row),
         "may_steer": may(request.standing, Verb.WORK_STOP, row),
     }
     return render(request, "pages/schedules/detail.html", context)
@@ -166,6 +169,20 @@ def act(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
         case _:
             raise Http404
     return go(request, reverse("schedule", args=[row.uid]))
+
+
+def given_named(row: Schedule) -> dict[str, Any]:
+    """What its runs are given, by name; what is gone by now keeps its key."""
+    given = given_from(row.given)
+    keys = [one.storage for one in given.mounts]
+    storage = dict(Storage.objects.filter(uid__in=keys).values_list("uid", "name"))
+    keys = [one.secret for one in given.secrets]
+    secrets = dict(Secret.objects.filter(uid__in=keys).values_list("uid", "name"))
+    return {
+        "given_storage": [(storage.get(one.storage, one.storage), one) for one in given.mounts],
+        "given_secrets": [(secrets.get(one.secret, one.secret), one) for one in given.secrets],
+        "environment": given.environment,
+    }
 
 
 def _weights(row: Schedule) -> Any:
@@ -214,6 +231,7 @@ def _submit(request: HtmxRequest, form: ScheduleForm) -> Schedule | None:
             runs=data["retries"] or 0,
             comment=data["comment"],
             image=data["image"],
+            given=form.given,
             on_rank_death=data["on_rank_death"],
             rendezvous_seconds=data["rendezvous_seconds"],
             array=form.array,

@@ -237,3 +237,25 @@ def test_an_organizations_admin_says_how_many_live_workloads_a_member_may_have(w
     assert job(world, array={"count": 1500}).status_code == 201
     for wrong in (0, 50_001, "many"):
         assert world.by("org_admin")("PATCH", path, {"most_live": wrong}).status_code == 400
+
+
+def test_what_the_runs_of_a_schedule_use_is_told_by_name_and_changed_by_name(world):
+    member = world.by("member")
+    secret = member.post("secrets", {"name": "hub-token", "value": "s3cret"}).json()
+    use = {"secret": secret["uid"], "name": "HUB_TOKEN"}
+    body = {**world.job(), "cron": "0 2 * * *", "secrets": [use]}
+    said = member.post("schedules", body)
+    assert said.status_code == 201, said.content
+    path = f"schedules/{said.json()['uid']}"
+    full = [{**use, "form": "env"}]
+    assert said.json()["secrets"] == full
+    assert member("PATCH", path, {"comment": "kept"}).json()["secrets"] == full
+    run = member.post(f"{path}/run", {})
+    assert run.status_code == 201, run.content
+    work = member.get(f"workloads/{run.json()['workload']}").json()
+    assert [one["name"] for one in work["secrets"]] == ["HUB_TOKEN"]
+    assert member("PATCH", path, {"secrets": []}).json()["secrets"] == []
+    gone = "sc-01a00000-0000-7000-8000-000000000000"
+    wrong = member("PATCH", path, {"secrets": [{**use, "secret": gone}]})
+    assert wrong.status_code == 422 and "secrets" in wrong.json()["detail"]
+    assert "s3cret" not in str(member.get(path).json())

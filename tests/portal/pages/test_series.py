@@ -7,6 +7,7 @@ from pool.events import SYSTEM, Actor
 from pool.models import Schedule, Workload
 from pool.rules.arrays import Array
 from pool.rules.dependencies import Rule
+from pool.services.catalogue.secrets import secret_set
 from pool.services.series.dependencies import After
 from pool.services.workloads import workload_hold, workload_stop, workload_submit
 from portal.pages.panels import panel_render
@@ -184,6 +185,8 @@ def test_a_schedule_is_made_and_steered_on_its_pages(world, visit):
     assert "Nothing is scheduled" in member.open("/schedules/").content.decode()
     assert "New schedule" in member.open("/schedules/new/").content.decode()
     data = form(world, cron="30 2 * * *", overlap="queue", missed="once", pieces="0-3")
+    secret, _new = secret_set(name="TOKEN", value="s3cret", user=world.own.owner, actor=SYSTEM)
+    data |= {"secret_1": secret.uid, "secret_1_form": "env", "secret_1_name": "HUB_TOKEN"}
     times = member.send("/schedules/times/", data, htmx=True).content.decode()
     assert times.count("<li>") == 5
     answer = member.send("/schedules/new/", data)
@@ -191,8 +194,10 @@ def test_a_schedule_is_made_and_steered_on_its_pages(world, visit):
     row = Schedule.objects.get()
     path = f"/schedules/{row.uid}"
     page = member.open(f"{path}/").content.decode()
-    for words in ("30 2 * * *", "0-3", "let the new run wait", "None of its times has come yet"):
+    known = ("30 2 * * *", "0-3", "let the new run wait", "None of its times has come yet")
+    for words in (*known, "HUB_TOKEN"):
         assert words in page
+    assert "s3cret" not in page
     member.send(f"{path}/run/")
     assert "started" in member.open(f"{path}/").content.decode()
     member.send(f"{path}/pause/", {"reason": "moving the data"})

@@ -90,6 +90,19 @@ def wanted(given: dict[str, Any]) -> Wanted:
     )
 
 
+def changed(before: Wanted, words: dict[str, Any]) -> Wanted | None:
+    """What was given before, with what a body says different, taken out of it; None for nothing."""
+    said = {name for name in ("storage", "secrets", "environment") if name in words}
+    if not said:
+        return None
+    told = wanted(words)
+    return Wanted(
+        mounts=told.mounts if "storage" in said else before.mounts,
+        secrets=told.secrets if "secrets" in said else before.secrets,
+        environment=told.environment if "environment" in said else before.environment,
+    )
+
+
 def again(old: Workload, words: dict[str, Any], given: dict[str, Any]) -> Wanted:
     """What the old work was given, with what the body says different; taken out of `words`."""
     changes = {"storage": "mounts", "secrets": "secrets", "environment": "environment"}
