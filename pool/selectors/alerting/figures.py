@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
+from nodeagent.protocol.vocabulary import ExitReason
 from pool.clock import now
 from pool.lifecycle.events import EventKind
 from pool.models.cards import Card
@@ -166,7 +167,7 @@ def _log(looked: Looked, run: Attempt) -> None:
         hits = [line for line in text.splitlines() if pattern.search(line)]
         looked.figures[name] = float(len(hits))
         looked.lines += [line.strip()[:300] for line in hits[-3:]]
-    if run.exit_reason == "oom":
+    if run.exit_reason == ExitReason.OOM_CARD:
         looked.figures["oom"] = max(1.0, looked.figures["oom"] or 0.0)
     peak = run.peak_memory_mib
     looked.figures["peak_mib"] = None if peak is None else float(peak)
@@ -187,7 +188,7 @@ def _books(looked: Looked, workload: Workload, run: Attempt, holds: Sequence[Hol
         "resets": float(len(warned)),
         "preempted": float(orders),
         "neighbours": float(len(others)),
-        "struck": float(workload.attempts.filter(exit_reason="neighbour").count()),
+        "struck": float(workload.attempts.filter(exit_reason=ExitReason.NEIGHBOUR).count()),
         "quiet": quiet,
     }
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from pool.models import Card
+from pool.models import Card, Node
 from pool.selectors.alerting.baseline import baseline_of
 from pool.services.telemetry.rollups import rollups_due, rollups_touched
 from tests import rows
@@ -22,9 +22,9 @@ def measured(card, moment, **values):
 
 
 def test_each_hour_is_the_mean_of_its_weekday_and_unknown_ones_stay_unknown():
-    node = rows.node(cards=1, observe=True)
+    node = rows.node(cards=1)
+    Node.objects.filter(pk=node.pk).update(observe=True, state="observed")
     card = Card.objects.get(node=node)
-    assert node.observe
     measured(card, MONDAY + timedelta(hours=3), util_mean=4, memory_mib_mean=card.memory_mib / 2)
     measured(card, MONDAY + timedelta(hours=9), util_mean=80)
     rollups_due(most=100)

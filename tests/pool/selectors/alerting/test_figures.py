@@ -27,7 +27,7 @@ def run():
         started_at=now() - timedelta(minutes=10),
         ended_at=now(),
         clean_at=now(),
-        exit_reason="oom",
+        exit_reason="oom_card",
         peak_memory_mib=20_000,
     )
 
