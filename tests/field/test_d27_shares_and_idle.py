@@ -35,7 +35,9 @@ def paid(held):
 
 
 def test_four_quarters_are_one_each():
-    assert paid([share(n, 250, 250) for n in (1, 2, 3, 4)]) == dict.fromkeys((1, 2, 3, 4), 1_000_000)
+    assert paid([share(n, 250, 250) for n in (1, 2, 3, 4)]) == dict.fromkeys(
+        (1, 2, 3, 4), 1_000_000
+    )
 
 
 def test_two_quarters_leave_half_idle_which_strands_nothing():
@@ -63,4 +65,4 @@ def test_a_share_that_comes_in_the_middle_changes_nobody_elses(minutes):
     late = Span(minutes * 60_000_000, HOUR_US)
     found = paid([share(1, 250, 250), share(2, 500, 500, late)])
     assert found[1] == 1_000_000
-    assert found[2] == 2_000_000 * (60 - minutes) // 60
+    assert found[2] == round(2_000_000 * (60 - minutes) / 60)
