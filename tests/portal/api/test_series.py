@@ -257,5 +257,5 @@ def test_what_the_runs_of_a_schedule_use_is_told_by_name_and_changed_by_name(wor
     assert member("PATCH", path, {"secrets": []}).json()["secrets"] == []
     gone = "sc-01a00000-0000-7000-8000-000000000000"
     wrong = member("PATCH", path, {"secrets": [{**use, "secret": gone}]})
-    assert wrong.status_code == 422 and "secrets" in wrong.json()["detail"]
+    assert wrong.status_code == 400 and "secrets" in wrong.json()["detail"], wrong.content
     assert "s3cret" not in str(member.get(path).json())
