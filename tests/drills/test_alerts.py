@@ -49,7 +49,9 @@ def named(alert):
 
 def quick_rules(admin):
     """The built-in rules with windows that a test can wait for."""
-    rules = until(lambda: {r["slug"]: r for r in admin.every("alert-rules?page_size=100")}, seconds=60)
+    rules = until(
+        lambda: {r["slug"]: r for r in admin.every("alert-rules?page_size=100")}, seconds=60
+    )
     for slug in ("ecc", "heat", "throttle"):
         admin("PATCH", f"alert-rules/{rules[slug]['uid']}", QUICK)
     waits = {"for_seconds": 0, "clear_seconds": 0, "threshold": 5}
@@ -68,7 +70,8 @@ def test_every_fault_fires_one_alert_and_ends_it_once_and_the_people_hear_of_bot
             what="readings without errors are stored",
         )
         assert open_alerts(admin) == []
-        project = admin.every(f"projects?slug={house.project}")[0]["uid"]
+        listed = {one["slug"]: one["uid"] for one in admin.every("projects")}
+        project = listed[house.project]
         admin("POST", f"projects/{project}/hold", {"reason": "a drill"})
         waiting = house.submit("true")
         script(
@@ -92,6 +95,11 @@ def test_every_fault_fires_one_alert_and_ends_it_once_and_the_people_hear_of_bot
             return wanted <= rules and silent and lost and firing
 
         firing = until(all_there, seconds=240, what="every fault fires")
+        until(
+            lambda: house.rows("SELECT 1 FROM pool_alert WHERE told_at IS NULL") == [],
+            seconds=60,
+            what="every word is handed out",
+        )
         taken = next(one for one in firing if one["rule"] == "ecc")
         admin("POST", f"alerts/{taken['uid']}/acknowledge", {"note": "in the drill"})
 
