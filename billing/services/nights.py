@@ -28,11 +28,12 @@ def night_price(*, workload: Workload, until: datetime) -> NightPrice:
     rows = list(holds.select_related("slice", "card", "placement__partition"))
     cut = next((one for one in rows if one.slice is not None and one.card is not None), None)
     currency = workload.project.organization.currency
-    if cut is None or cut.card is None:
+    place = cut.placement.partition if cut is not None else None
+    if cut is None or cut.card is None or place is None:
         return NightPrice(currency, None, None, seconds)
     found = quote(
         project=workload.project,
-        partition=cut.placement.partition,
+        partition=place,
         card_model=cut.card.label,
         mode=cut.mode,
         equivalents_micro=sum(one.equivalents_micro for one in rows),

@@ -67,7 +67,7 @@ class Hub:
             return
         seat.leave(topic)
         seat.keys[topic] = key
-        self._number = self._number or await _newest_event()
+        self._number = max(self._number, await _newest_event())
         if topic.startswith(LOG):
             seat.logs[topic] = LogPlace(offset=offset)
             await self._send_log(topic, [seat])

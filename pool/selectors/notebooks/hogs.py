@@ -1,6 +1,7 @@
 """Work of every kind that holds card memory while its SM use is nothing, in a few queries."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -61,7 +62,7 @@ def hog_list(*, standing: Standing, now: datetime) -> list[tuple[Workload, Use]]
 
 def uses_of(*, workloads: list[int], now: datetime) -> list[Use]:
     """What each of these has used lately; two queries however many they are."""
-    words = {"work": workloads, "since": now - timedelta(seconds=LOOK_S)}
+    words: dict[str, Any] = {"work": workloads, "since": now - timedelta(seconds=LOOK_S)}
     with connection.cursor() as cursor:
         cursor.execute(_USES, words)
         told = cursor.fetchall()
@@ -81,7 +82,8 @@ def uses_of(*, workloads: list[int], now: datetime) -> list[Use]:
 
 def _quiet(attempts: list[int], now: datetime) -> dict[int, float]:
     """Known seconds since compute was last seen, where it was seen within a day."""
-    words = {"attempts": attempts, "since": now - timedelta(seconds=BACK_S), "sm": SM_PERCENT}
+    words: dict[str, Any] = {"attempts": attempts, "sm": SM_PERCENT}
+    words["since"] = now - timedelta(seconds=BACK_S)
     with connection.cursor() as cursor:
         cursor.execute(_QUIET, words)
         return {attempt: float(seconds) for attempt, seconds, _seen in cursor.fetchall()}

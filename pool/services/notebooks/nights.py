@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
@@ -136,7 +137,7 @@ def night_answer(
     return row
 
 
-def _record(row: NightKeep, work: Workload, actor: Actor, **more: object) -> None:
+def _record(row: NightKeep, work: Workload, actor: Actor, **more: Any) -> None:
     record(
         EventKind.NOTEBOOK_NIGHT,
         work,

@@ -87,7 +87,8 @@ class RuleForm(forms.Form):
     def __init__(
         self, *args: Any, standing: Standing, rule: IdleRule | None = None, **given: Any
     ) -> None:
-        super().__init__(*args, initial=_initial(rule), **given)
+        given["initial"] = _initial(rule)
+        super().__init__(*args, **given)
         if rule is not None:
             for name in SCOPES:
                 del self.fields[name]

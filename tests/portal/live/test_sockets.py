@@ -100,6 +100,21 @@ async def test_many_sockets_of_one_kind_are_drawn_for_once(world, people, monkey
     assert drawn == [topic]
 
 
+async def test_who_comes_back_names_the_last_event_and_is_shown_what_happened_since(world, people):
+    topic = f"workload:{world.own.workload.uid}"
+    async with Browser(people["member"]) as browser:
+        await browser.say(subscribe=[topic])
+        before = await browser.hear(topic)
+    await sync_to_async(workload_hold)(
+        workload=world.own.workload, actor=SYSTEM, reason="while nobody looked"
+    )
+    async with Browser(people["member"]) as browser:
+        await browser.say(subscribe=[topic], event=before["event"])
+        after = await browser.hear(topic)
+    assert after["event"] > before["event"]
+    assert "while nobody looked" in after["html"]
+
+
 async def test_what_is_not_ones_own_is_not_found_and_says_no_more(world, people):
     uid = world.own.workload.uid
     wanted = [f"workload:{uid}", f"log:{uid}", "nonsense", f"log:{uid}\x00", "workload:"]

@@ -1,0 +1,140 @@
+"""How soon the last of many browsers sees a change, beside a bare broadcast of the same bytes."""
+
+import asyncio
+import json
+import os
+import resource
+import socket
+import time
+
+import pytest
+import uvicorn
+from asgiref.sync import sync_to_async
+from websockets.asyncio.client import connect
+from websockets.asyncio.server import broadcast, serve
+
+from pool.events import SYSTEM
+from pool.services.workloads import workload_hold
+from portal.asgi import application
+from portal.live import hub as hubs
+from portal.live import reading
+from tests.portal.live.test_sockets import cookie_of
+from tests.portal.world import World
+
+CLIENTS = tuple(int(n) for n in os.environ.get("BENCH_CLIENTS", "200,1000").split(","))
+ROUNDS = 5
+PATIENCE_S = 240.0
+
+
+def _files(count):
+    """Each client is two open sockets of this process."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(4 * count + 1000, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+async def _last(clients):
+    """The moment at which the last of them has heard one message, and its bytes."""
+    heard = await asyncio.gather(*(one.recv(decode=False) for one in clients))
+    return time.perf_counter(), heard[0]
+
+
+async def _told(client, number):
+    """The first message that knows of this event."""
+    while True:
+        body = await client.recv(decode=False)
+        if json.loads(body).get("event", 0) >= number:
+            return body
+
+
+async def _bare(count, body):
+    """Seconds from the broadcast to the last of so many clients; the best of some rounds."""
+    async with serve(lambda link: link.wait_closed(), "127.0.0.1", 0, compression=None) as server:
+        port = server.sockets[0].getsockname()[1]
+        url = f"ws://127.0.0.1:{port}/"
+        clients = [await connect(url, compression=None, max_size=None) for _ in range(count)]
+        took = []
+        for _ in range(ROUNDS):
+            begun = time.perf_counter()
+            broadcast(server.connections, body)
+            took.append((await _last(clients))[0] - begun)
+        await asyncio.gather(*(one.close() for one in clients))
+    return sorted(took)
+
+
+async def _hub(count, session, change, drawn):
+    """The same from the hub's tick: what it reads and renders is in it."""
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        port = door.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(application, port=port, log_level="error"))
+    running = asyncio.ensure_future(server.serve())
+    url = f"ws://127.0.0.1:{port}/live/"
+    headers = {"Cookie": f"sessionid={session}"}
+    while not server.started:
+        await asyncio.sleep(0.05)
+    clients = [
+        await connect(
+            url,
+            additional_headers=headers,
+            origin=f"http://127.0.0.1:{port}",
+            compression=None,
+            max_size=None,
+            open_timeout=PATIENCE_S,
+            ping_interval=None,
+        )
+        for _ in range(count)
+    ]
+    for one in clients:
+        await one.send('{"subscribe": ["workloads"]}')
+    _at, body = await _last(clients)
+    took = []
+    for _ in range(ROUNDS):
+        begun = time.perf_counter()
+        number = await sync_to_async(change)()
+        bodies = await asyncio.gather(*(_told(one, number) for one in clients))
+        took.append(time.perf_counter() - min(at for at in drawn if at >= begun))
+        body = bodies[0]
+    await asyncio.gather(*(one.close() for one in clients))
+    server.should_exit = True
+    await running
+    return sorted(took), body
+
+
+@pytest.mark.handmade_books
+@pytest.mark.usefixtures("valkey")
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.timeout(3600)
+def test_the_last_of_many_browsers_sees_a_change_soon(monkeypatch, settings):
+    settings.ALLOWED_HOSTS = ["*"]
+    world, drawn, real = World(), [], reading.draw
+    works = [world.own.work() for _ in range(30 + len(CLIENTS) * ROUNDS)]
+    left = iter(works)
+
+    def draw(user, topic, language):
+        drawn.append(time.perf_counter())
+        return real(user, topic, language)
+
+    monkeypatch.setattr(hubs, "_draw", hubs.database_sync_to_async(draw))
+    session = cookie_of(world.own.owner)
+
+    def change():
+        workload_hold(workload=next(left), actor=SYSTEM, reason="a benchmark")
+        return reading.newest_event()
+
+    for count in CLIENTS:
+        _files(count)
+
+        async def both(count=count):
+            running = _hub(count, session, change, drawn)
+            ours, body = await asyncio.wait_for(running, PATIENCE_S * 4)
+            return ours, await _bare(count, body), len(body)
+
+        ours, bare, size = asyncio.run(both())
+        print(  # noqa: T201
+            f"\n{count} browsers, {size} bytes: last after {1000 * ours[0]:.0f} ms at best,"
+            f" {1000 * ours[ROUNDS // 2]:.0f} ms in the middle (reading and rendering in it);"
+            f" bare broadcast {1000 * bare[0]:.0f} and {1000 * bare[ROUNDS // 2]:.0f} ms;"
+            f" ratio {ours[ROUNDS // 2] / bare[ROUNDS // 2]:.2f}"
+        )
+        assert len(ours) == len(bare) == ROUNDS
