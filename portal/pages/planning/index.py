@@ -91,7 +91,10 @@ def sentence(verdict: Verdict) -> str:
         ) % {"n": verdict.wanted_cards}
     if verdict.choice is Choice.OPTIMISE:
         return _optimise(verdict)
-    return _("Leave it as it is: nothing lies idle for long, and no several teams wait too long.")
+    return _(
+        "Leave it as it is: nothing lies idle for long, and teams that use what they hold"
+        " do not wait too long."
+    )
 
 
 def _optimise(verdict: Verdict) -> str:
