@@ -1,0 +1,1 @@
+"""Faults of quotas, rights, lists and names."""
