@@ -48,6 +48,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         "schedule": crontab(hour=2, minute=30),
         "options": {"expires": 3600},
     },
+    "tidy": {
+        "task": "portal.tidy",
+        "schedule": crontab(hour=3, minute=10),
+        "options": {"expires": 3600},
+    },
     "departures": {"task": "pool.departures", "schedule": 10.0, "options": {"expires": 30}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},
     "ledger": {"task": "billing.ledger", "schedule": 60.0, "options": {"expires": 120}},
