@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pool', '0034_learned_bandwidth'),
+        ("pool", "0034_learned_bandwidth"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='schedule',
-            name='given',
+            model_name="schedule",
+            name="given",
             field=models.JSONField(default=dict),
         ),
     ]

@@ -1,6 +1,7 @@
 """D14: what comes twice, three times or too late is counted once, at every level and moment."""
 
 import random
+from functools import partial
 
 import pytest
 from django.db.models import Sum
@@ -91,7 +92,7 @@ def test_starts_and_reports_that_come_again_and_out_of_order_count_once(node, pe
         for work in part:
             node.finish(work)
         over = node.report()
-        tells = [lambda: report_take(node=node.row, report=over) for _ in range(3)]
+        tells = [partial(report_take, node=node.row, report=over) for _ in range(3)]
         assert together(*tells) == [None] * 3
         report_take(node=node.row, report=started[0])
         node.tell()
