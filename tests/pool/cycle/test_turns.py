@@ -6,6 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from pool.cycle.demand import queued
 from pool.cycle.turns import settle
 from pool.cycle.waiting import waiting_explain
 from pool.events import SYSTEM
@@ -15,6 +16,7 @@ from pool.rules.dependencies import Rule
 from pool.selectors.series.arrays import tallies
 from pool.services.series.dependencies import After
 from pool.services.workloads import workload_hold, workload_stop
+from tests.benchmarks.bench_lists import blocks, cloned
 from tests.pool.many import many, of, state_of
 
 pytestmark = pytest.mark.django_db
@@ -199,3 +201,22 @@ def _watch(made, rules):
                     else ("succeeded", "failed", "dependency_failed")
                 )
                 assert state_of(one.on) in over
+
+
+def test_a_turn_reads_as_little_for_long_arrays_as_for_short_ones():
+    place = many()
+    first = place.submit()
+    arrays = [place.submit("0-9", throttle=2), place.submit("0-9", after=[After(first)])]
+    read = []
+    for more in (90, 4000):
+        for array in arrays:
+            cloned(of(array)[-1], more, array_index=f"n + {more + 10}")
+        settle()
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE pool_workload")
+        with CaptureQueriesContext(connection) as taken:
+            settle()
+            assert len(queued()) == 3
+        said = [one["sql"] for one in taken if one["sql"].lstrip().startswith(("SELECT", "UPDATE"))]
+        read.append(sum(map(blocks, said)))
+    assert read[1] <= 3 * read[0], "forty times as many pieces"
