@@ -60,6 +60,9 @@ def test_no_field_of_the_file_shows_a_hash_or_a_password():
     }
     assert spoken_of == {
         "CloneInRequest.secrets",
+        "PatchedWordsRequest.secrets",
+        "ScheduleInRequest.secrets",
+        "ScheduleOut.secrets",
         "TellInRequest.secret",
         "TellOut.secret",
         "WorkloadInRequest.secrets",
