@@ -53,13 +53,20 @@ class DiskUse:
         self._over = {}
         news = False
         for record in live:
-            used = await asyncio.to_thread(used_mib, self._home(record))
-            was, record.disk_warning = record.disk_warning, ""
-            if used > record.disk_mib:
-                record.disk_warning = f"uses {used} of {record.disk_mib} MiB of disk"
-                await self._judge(record, used, before.get(record.attempt, 0))
+            was = record.disk_warning
+            try:
+                await self._look_at(record, before.get(record.attempt, 0))
+            except Exception:  # one job's trouble: the agent and all other jobs go on
+                log.exception("%s: its disk cannot be judged", record.attempt)
             news = news or (was == "") != (record.disk_warning == "")
         return news
+
+    async def _look_at(self, record: Record, looks: int) -> None:
+        used = await asyncio.to_thread(used_mib, self._home(record))
+        record.disk_warning = ""
+        if used > record.disk_mib:
+            record.disk_warning = f"uses {used} of {record.disk_mib} MiB of disk"
+            await self._judge(record, used, looks)
 
     async def _judge(self, record: Record, used: int, looks: int) -> None:
         if used <= record.disk_mib * STOP_AT:

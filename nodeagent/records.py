@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ from nodeagent import clock, diagnosis, disk, processes
 from nodeagent.protocol.notebooks import NotebookSeen
 from nodeagent.protocol.report import FoundWork, Origin
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
+
+log = logging.getLogger(__name__)
 
 STRUCK = "it ended within seconds of others on its card"
 
@@ -50,6 +53,7 @@ class Record:
     pid_ticks: int = 0
     started_at: float | None = None
     stop_asked: bool = False
+    asked: str = ""
     ended_at: float | None = None
     exit_code: int | None = None
     reason: ExitReason | None = None
@@ -234,6 +238,8 @@ def _read_end(record: Record, ended: dict[str, str]) -> None:
     record.exit_code = int(code) if code.lstrip("-").isdigit() else None
     with contextlib.suppress(ValueError):
         record.reason = ExitReason(ended.get("reason", ""))
+        if record.reason == ExitReason.STOPPED and record.asked:
+            record.reason = ExitReason(record.asked)
     if record.reason == ExitReason.OWN_ERROR and diagnosis.out_of_card_memory(record.folder):
         record.reason = ExitReason.OOM_CARD
     record.swept = ended.get("swept") == "yes"
@@ -253,6 +259,25 @@ def claim_for_end(record: Record) -> bool:
     finally:
         mine.unlink(missing_ok=True)
     return True
+
+
+def ask_to_stop(record: Record, reason: ExitReason, grace_s: float) -> None:
+    """Leave word for the shim. The first reason stands though its shim has not read it yet; a later
+    ask may only hurry. On a full disk the reason is kept in memory, and the shim, which its signal
+    reaches all the same, gives the grace that it began with.
+    """
+    record.asked = _first_word(record.folder / "stop") or record.asked or str(reason)
+    try:
+        disk.write_whole(record.folder / "stop", f"{record.asked} {grace_s}".encode())
+    except OSError as full:
+        log.warning("%s is stopped without its file: %s", record.attempt, full)
+
+
+def _first_word(file: Path) -> str:
+    """The reason of an earlier ask; empty when there was none."""
+    with contextlib.suppress(OSError):
+        return file.read_text(encoding="utf-8").partition(" ")[0]
+    return ""
 
 
 def end(

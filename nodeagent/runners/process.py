@@ -183,9 +183,7 @@ class ProcessRunner:
             self.changed()
             return
         self._take_up(record)
-        # The first reason stands though its shim has not read it yet; a later ask may only hurry.
-        first = _first_word(record.folder / "stop") or str(reason)
-        disk.write_whole(record.folder / "stop", f"{first} {grace_s}".encode())
+        records.ask_to_stop(record, reason, grace_s)
         watch = self._watches.get(attempt)
         if watch is not None and watch.signal(signal.SIGTERM):
             record.stop_asked = True
@@ -236,7 +234,9 @@ class ProcessRunner:
 
     def renew(self, lease_at: float) -> None:
         """One small file that all shims of this node read; nothing when none of them asks."""
-        if any(r.requeue and r.ended_at is None for r in self.records.values()):
+        if not any(r.requeue and r.ended_at is None for r in self.records.values()):
+            return
+        with contextlib.suppress(OSError):  # a full disk: work that asked for it may be fenced
             disk.write_whole(self._lease, repr(lease_at).encode(), sync=False)
 
     def reserved(self) -> dict[str, int | None]:
@@ -383,10 +383,3 @@ class ProcessRunner:
                     os.kill(pid, signal.SIGKILL)
             processes.pause(KILL_PAUSE_S)
         raise StartFailed(f"{len(left)} processes of {record.attempt} do not end")
-
-
-def _first_word(file: Path) -> str:
-    """The reason of an earlier ask; empty when there was none."""
-    with contextlib.suppress(OSError):
-        return file.read_text(encoding="utf-8").partition(" ")[0]
-    return ""

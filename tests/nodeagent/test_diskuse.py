@@ -1,12 +1,14 @@
 """A job that stays over its share of disk is warned, then stopped, and it alone."""
 
+import errno
 import os
 
 import pytest
 
-from nodeagent import diskuse
+from nodeagent import disk, diskuse
 from nodeagent.diskuse import used_mib
 from nodeagent.protocol.vocabulary import ExitReason, WorkFound
+from nodeagent.records import Record
 from tests.nodeagent.fake_portal import job
 from tests.nodeagent.waiting import until
 
@@ -64,3 +66,54 @@ async def test_one_over_its_share_is_warned_then_stopped_with_the_reason_and_no_
     for name in ("at-small", "at-free"):
         assert records[name].state == WorkFound.RUNNING
         assert records[name].disk_warning == ""
+
+
+@pytest.mark.asyncio
+async def test_on_a_full_disk_the_one_who_filled_it_is_stopped_and_the_agent_lives(
+    node, portal, monkeypatch
+):
+    monkeypatch.setattr(diskuse, "LOOK_EVERY_S", 600.0)
+    fill = "head -c 6291456 /dev/urandom > a; head -c 6291456 /dev/urandom > b; touch done"
+    works = (
+        job("at-big", "sh", "-c", f"{fill}; sleep 600", disk_mib=10, grace_s=1),
+        job("at-small", "sleep", "600", disk_mib=10),
+    )
+    agent = await node.start()
+    await portal.want(work=works)
+    records = agent.runner.records
+    await until(lambda: (node.work / "at-big" / "files" / "done").exists())
+    await until(lambda: "at-small" in records and records["at-small"].pid)
+
+    def full(path, body, **how):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as no_room:
+        no_room.setattr(disk, "write_whole", full)
+        for _ in range(diskuse.LOOKS):
+            await agent.runner.disk.look()
+        assert records["at-big"].stop_asked
+        await until(lambda: records["at-big"].ended_at)
+    assert records["at-big"].reason == ExitReason.LIMIT, "the reason is kept without its file"
+    await portal.until(lambda: portal.work("at-big") and portal.work("at-big").clean)
+    assert portal.work("at-big").exit_reason == ExitReason.LIMIT
+    assert records["at-small"].state == WorkFound.RUNNING
+
+
+@pytest.mark.asyncio
+async def test_one_job_that_cannot_be_judged_keeps_no_other_from_its_look(tmp_path):
+    told = []
+
+    async def stop(attempt, reason, grace_s):
+        told.append(attempt)
+        if attempt == "at-odd":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    records = {}
+    for name in ("at-odd", "at-big"):
+        records[name] = Record(name, tmp_path / name, pid=1, disk_mib=1)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a").write_bytes(os.urandom(4 * MIB))
+    disk_use = diskuse.DiskUse(records, lambda record: record.folder, stop)
+    for _ in range(diskuse.LOOKS):
+        await disk_use.look()
+    assert told == ["at-odd", "at-big"]
