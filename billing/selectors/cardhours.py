@@ -26,6 +26,9 @@ SELECT subject, kind, at, data->>'to', data->>'reason' FROM (
      WHERE kind IN ('card.moved', 'card.found') AND at >= %(since)s AND at < %(until)s)
 ) AS told ORDER BY subject, id
 """
+_LATER = """
+SELECT DISTINCT subject FROM pool_event WHERE kind = 'card.found' AND at >= %(until)s
+"""
 _BUSY = f"""
 SELECT card_id, slice_id, attempt_id,
     coalesce(mean[{PLACE["util"] + 1}], mean[{PLACE["sm"] + 1}]),
@@ -54,16 +57,24 @@ class Busy:
 def lives(*, cards: dict[str, Card], since: datetime, until: datetime) -> dict[int, Life]:
     """By card: from when to when it belonged to the pool in that time, and when it was down.
 
-    A card of which the log tells nothing was there all the time.
+    A card of which the log tells nothing was there all the time, unless it was found only later.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LIVES, {"since": since, "until": until})
         rows = cursor.fetchall()
+        cursor.execute(_LATER, {"until": until})
+        later = {subject.partition(":")[2] for (subject,) in cursor.fetchall()}
     told: dict[str, list[tuple[str, datetime, str | None, str | None]]] = defaultdict(list)
     for subject, kind, at, to, reason in rows:
         told[subject.partition(":")[2]].append((kind, at, to, reason))
     whole = Span(micros(since), micros(until))
-    return {card.pk: _life(told.get(uid, []), whole) for uid, card in cards.items()}
+    nowhere = Span(whole.end_us, whole.end_us)
+    return {
+        card.pk: Life(nowhere)
+        if uid in later and uid not in told
+        else _life(told.get(uid, []), whole)
+        for uid, card in cards.items()
+    }
 
 
 def _life(told: list[tuple[str, datetime, str | None, str | None]], whole: Span) -> Life:

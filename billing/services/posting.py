@@ -12,7 +12,7 @@ from django.db.models import Max, Min
 from billing.models.cursors import Cursor
 from billing.models.usage import KEPT_IDLE, Usage
 from billing.rating.accounts import Account
-from billing.rating.days import day_of
+from billing.rating.days import day_of, month_of
 from billing.rating.intervals import HOUR_US, Span, micros, moment
 from billing.rating.lines import Metered, Posted, Whose, card_lines, difference, host_lines
 from billing.rating.tariffs import Rate, Tariff, Unit, tariffs
@@ -28,6 +28,9 @@ from pool.models.telemetry.rollups import HOUR_S, RollupDue
 from pool.models.tenants import Organization
 
 READER = "ledger"
+READINGS = "ledger-readings"
+"""Its mark of the condensed readings: they and the rows of the meter have clocks of their own."""
+
 SETTLES = timedelta(minutes=5)
 """An hour is posted when it has been over for so long; what comes later is posted beside it."""
 
@@ -64,7 +67,6 @@ class _Desk:
     """All that many hours share, read once."""
 
     agreed: Agreed
-    bills: Bills
     rates: dict[RateKey, list[Rate]]
     cards: dict[int, Card]
     lives: dict[int, Life]
@@ -76,7 +78,6 @@ class _Desk:
         cards = {card.pk: card for card in Card.objects.all()}
         return cls(
             agreed=Agreed.now(),
-            bills=Bills.now(),
             rates=rates_of(partitions=set(Partition.objects.values_list("pk", flat=True))),
             cards=cards,
             lives=lives(
@@ -103,56 +104,104 @@ class _Desk:
         return {one for one in used if self.line(card.partition_id, one, card.label)}
 
 
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """How far the ledger has come, as one pass finds it.
+
+    `agreed` counts the changes of what was agreed: a pass that finds another number stops, since
+    what it has read counts no more. `seen` and `rolled` are up to when rows and readings are known.
+    """
+
+    agreed: int
+    place: datetime
+    changed: tuple[datetime, ...]
+    seen: int
+    rolled: int
+
+
 def ledger_post(*, until: datetime | None = None, most: int = MOST_HOURS) -> Done:
     """Post the hours that are over and were not looked at, and those in which something changed.
 
     Each hour is its own transaction; the meter's lock keeps meters, prices and closing apart. When
-    more hours have changed than are looked at in one go, all from the first of them on are.
+    more hours have changed than are looked at in one go, all from the first of them on are. What is
+    agreed anew meanwhile ends the pass, and the next one begins where it says.
     """
-    now = database_now()
-    end = _hour(until or now - SETTLES)
-    place, changed, seen = _due(end)
+    end = _hour(until or database_now() - SETTLES)
+    mark = _due(end)
+    place, changed = mark.place, mark.changed
     if len(changed) > most:
-        place, changed = changed[0], []
+        place, changed = changed[0], ()
     hours = [*changed, *_hours(place, end)]
     todo = hours[:most]
     if not todo:
         return Done()
     desk = _Desk.laid(min(todo), max(todo) + timedelta(hours=1))
-    count = sum(_post_hour(hour, desk) for hour in todo)
-    left = len(hours) > most
+    count = 0
+    for done, hour in enumerate(todo):
+        posted = _post_hour(hour, desk, mark.agreed)
+        if posted is None:
+            return Done(done, count, more=True)
+        count += posted
     reached = max([place, *(hour + timedelta(hours=1) for hour in todo if hour >= place)])
-    where = {"event": micros(reached), "xact": seen}
-    Cursor.objects.update_or_create(name=READER, defaults=where)
-    return Done(len(todo), count, left)
+    kept = _reach(mark, reached)
+    return Done(len(todo), count, more=len(hours) > most or not kept)
 
 
+@transaction.atomic
 def ledger_repost(*, since: datetime) -> None:
-    """Look at every hour from then on again: a price, a contract or a discount has changed."""
+    """Look at every hour from then on again: a price, a contract or a discount has changed.
+
+    Before the first usage there is nothing to look at. Call it inside the transaction that holds
+    the meter's lock; a pass that runs sees it before its next hour.
+    """
+    Cursor.objects.get_or_create(name=READER)
+    row = Cursor.objects.select_for_update().get(name=READER)
+    first = Usage.objects.aggregate(first=Min("hour"))["first"]
+    hour = micros(max(_hour(since), first)) if first is not None else row.event
+    Cursor.objects.filter(pk=row.pk).update(event=min(row.event, hour), epoch=row.epoch + 1)
+
+
+@transaction.atomic
+def _reach(mark: _Mark, reached: datetime) -> bool:
+    """Say how far the pass came; False where something was agreed anew meanwhile."""
+    own = Cursor.objects.filter(name=READER, epoch=mark.agreed)
+    if not own.update(event=micros(reached), xact=mark.seen):
+        return False
+    Cursor.objects.update_or_create(name=READINGS, defaults={"event": mark.rolled})
+    return True
+
+
+@transaction.atomic
+def _due(end: datetime) -> _Mark:
+    """The next hour that was never posted, posted hours with changed rows, and up to when seen.
+
+    The meter's lock is held: no row with an earlier moment can come after what is seen here.
+    """
+    _lock_meter()
     row, _made = Cursor.objects.get_or_create(name=READER)
-    hour = micros(_hour(since))
-    if row.event > hour:
-        Cursor.objects.filter(pk=row.pk).update(event=hour)
-
-
-def _due(end: datetime) -> tuple[datetime, list[datetime], int]:
-    """The next hour that was never posted, posted hours with changed rows, and up to when seen."""
-    row = Cursor.objects.filter(name=READER).first()
+    rolled = Cursor.objects.filter(name=READINGS).values_list("event", flat=True).first() or 0
     first = Usage.objects.aggregate(first=Min("hour"))["first"]
     begin = first if first is not None else end
-    place = moment(row.event) if row and row.event else begin
-    place = min(place, end) if row and row.event else min(begin, end)
-    seen = row.xact if row else 0
-    rows = Usage.objects.filter(hour__lt=place, metered_at__gt=moment(seen))
+    place = min(moment(row.event) if row.event else begin, end)
+    rows = Usage.objects.filter(hour__lt=place, metered_at__gt=moment(row.xact))
     changed = set(rows.values_list("hour", flat=True).distinct())
-    rolled = RollupDue.objects.filter(step=HOUR_S, at__lt=place, rolled_at__gt=moment(seen))
-    changed |= {hour for hour in rolled.values_list("at", flat=True) if hour >= begin}
-    newest = [
-        Usage.objects.aggregate(at=Max("metered_at"))["at"],
-        RollupDue.objects.filter(step=HOUR_S).aggregate(at=Max("rolled_at"))["at"],
-    ]
-    known = [micros(one) for one in newest if one is not None]
-    return place, sorted(changed), max([seen, *known])
+    readings = RollupDue.objects.filter(step=HOUR_S)
+    anew = readings.filter(at__lt=place, rolled_at__gt=moment(rolled))
+    changed |= {hour for hour in anew.values_list("at", flat=True) if hour >= begin}
+    newest = Usage.objects.aggregate(at=Max("metered_at"))["at"]
+    read = readings.aggregate(at=Max("rolled_at"))["at"]
+    return _Mark(
+        agreed=row.epoch,
+        place=place,
+        changed=tuple(sorted(changed)),
+        seen=max(row.xact, micros(newest)) if newest is not None else row.xact,
+        rolled=max(rolled, micros(read)) if read is not None else rolled,
+    )
+
+
+def _lock_meter() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [METER])
 
 
 def _hour(at: datetime) -> datetime:
@@ -165,12 +214,15 @@ def _hours(begin: datetime, end: datetime) -> list[datetime]:
 
 
 @transaction.atomic
-def _post_hour(hour: datetime, desk: _Desk) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [METER])
+def _post_hour(hour: datetime, desk: _Desk, agreed: int) -> int | None:
+    """How many postings; None where something was agreed since the desk was laid."""
+    _lock_meter()
+    if not Cursor.objects.filter(name=READER, epoch=agreed).exists():
+        return None
+    bills = Bills.now()
     span = Span(micros(hour), micros(hour) + HOUR_US)
     rows = list(Usage.objects.filter(hour=hour).select_related("hold").order_by("pk"))
-    _measured(rows, busy(hour=hour))
+    _measured([row for row in rows if _open(row, desk, bills)], busy(hour=hour))
     by_card: dict[int, list[Metered]] = defaultdict(list)
     by_home: dict[tuple[int, str], list[Metered]] = defaultdict(list)
     for row in rows:
@@ -186,7 +238,7 @@ def _post_hour(hour: datetime, desk: _Desk) -> int:
             wanted[f"card:{card.pk}", currency] = lines
     for (home, currency), told_rows in by_home.items():
         wanted[f"host:{home}", currency] = host_lines(told_rows, day=hour.date())
-    return _write(hour, wanted, desk.bills)
+    return _write(hour, wanted, bills)
 
 
 def _of_card(
@@ -239,6 +291,12 @@ def _metered(row: Usage, desk: _Desk) -> Metered:
         cuts=desk.agreed.cuts(row, home.zone),
         strands=contract.stranded_by == "holders",
     )
+
+
+def _open(row: Usage, desk: _Desk, bills: Bills) -> bool:
+    """Whether its month may still be split anew by what is read late: never a closed one."""
+    day = day_of(row.starts_at, desk.homes[row.organization_id].zone)
+    return bills.bill(row.organization_id, day) == month_of(day)
 
 
 def _measured(rows: list[Usage], found: dict[tuple[int, int | None, int], Busy]) -> None:
