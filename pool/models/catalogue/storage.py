@@ -16,6 +16,9 @@ class Storage(models.Model):
     At most one of organization, project and user says whose it is; none: everybody's. `source`
     is what is mounted there, for people: an NFS export, a bucket. With `create` a node makes the
     folders from the first word in braces on; everything before must be there.
+
+    `named_for` is whom `{user}` means whoever runs the work: folders that were handed on stay
+    where they are.
     """
 
     uid = UidField(prefix="st")
@@ -25,6 +28,7 @@ class Storage(models.Model):
     backing = models.CharField(max_length=8, default=Backing.HOST)
     path = models.CharField(max_length=400)
     source = models.CharField(max_length=200, blank=True)
+    named_for = models.CharField(max_length=150, blank=True, default="", editable=False)
     mode = models.CharField(max_length=2, default=Access.READ)
     create = models.BooleanField(default=False)
     organization = models.ForeignKey(
