@@ -1,7 +1,7 @@
 """Channels and routes: made, changed, removed; every pool begins with the inbox of its people."""
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
@@ -25,6 +25,9 @@ from pool.services.moves import locked
 from pool.services.refusals import refuse
 
 MOST_ADDRESSES = 20
+NEWS = timedelta(days=1)
+"""So long a word waits for a channel that is switched off."""
+
 WORKDAYS = [0, 1, 2, 3, 4]
 
 
@@ -89,6 +92,7 @@ def channel_change(
     """
     (row,) = locked(AlertChannel.objects.filter(pk=channel.pk))
     if enabled is not None:
+        _stale_dropped(row, enabled)
         row.enabled = enabled
     if not (url is None and secret is None and to is None):
         before = channel_address(row)
@@ -183,6 +187,15 @@ def delivery_again(*, delivery: AlertDelivery, actor: Actor) -> AlertDelivery:
     return row
 
 
+def _stale_dropped(row: AlertChannel, enabled: bool) -> None:
+    """A way that opens again tells of today: older words would be a flood."""
+    if enabled and not row.enabled:
+        waits = AlertDelivery.objects.filter(
+            channel=row, sent_at=None, given_up_at=None, dropped_at=None
+        )
+        waits.filter(due_at__lt=now() - NEWS).update(dropped_at=now())
+
+
 def _address(row: AlertChannel, *, url: str, secret: str, to: str) -> None:
     if row.kind == ChannelKind.MAIL:
         addresses = [one.strip() for one in to.replace("\n", ",").split(",") if one.strip()]
@@ -218,6 +231,8 @@ def _url_problem(url: str) -> Problem | None:
 def _secret_problem(kind: str, secret: str) -> Problem | None:
     if "\n" in secret or len(secret) > 200:
         return Problem(_("One line of at most 200 characters."))
+    if kind == ChannelKind.ALERTMANAGER and not (secret.isascii() and secret.isprintable()):
+        return Problem(_("It goes into a header: letters, digits and signs of ASCII alone."))
     if kind == ChannelKind.WEBHOOK and len(secret) < 16:
         return Problem(_("A secret of at least 16 characters signs what is sent."))
     return None

@@ -22,6 +22,13 @@ MOST_ANSWER = 16_384
 """So many bytes of an answer are looked at."""
 
 
+WAYS_ON = tuple(ipaddress.IPv6Network(one) for one in ("::/96", "64:ff9b::/96"))
+"""IPv6 that leads on to the IPv4 address in its last four bytes: old compatible ones, and NAT64."""
+
+NAT64_OF_ITS_OWN = ipaddress.IPv6Network("64:ff9b:1::/48")
+"""A network's own NAT64: where it leads to is not told by the address."""
+
+
 class NotDialled(Exception):
     """The address may not be dialled, or its receiver did not take it; the text says why."""
 
@@ -46,10 +53,12 @@ def post(
     Raises:
         NotDialled: the address is private, nobody answered in time, or not with 2xx.
     """
-    dialled = public(url)
-    named = {"Host": urlsplit(url).netloc.rpartition("@")[2], **dict(headers or {})}
+    dialled, host = public(url), _ascii(urlsplit(url).hostname or "")
+    port = urlsplit(url).port
+    inside = f"[{host}]" if ":" in host else host
+    named = {"Host": inside if port is None else f"{inside}:{port}", **dict(headers or {})}
     try:
-        said = asyncio.run(_posted(dialled, urlsplit(url).hostname or "", body, named, deadline_s))
+        said = asyncio.run(_posted(dialled, host, body, named, deadline_s))
     except TimeoutError as late:
         raise NotDialled(f"no answer in {deadline_s:g} s") from late
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as away:
@@ -98,7 +107,30 @@ def public(url: str) -> str:
     except (OSError, UnicodeError) as unknown:
         raise NotDialled("the host has no address") from unknown
     ip = str(found[0][4][0])
-    if not ipaddress.ip_address(ip).is_global and host not in settings.HOOK_HOSTS:
+    if not _anybodys(ip) and host not in settings.HOOK_HOSTS:
         raise NotDialled("a private address; an administrator may allow its host")
     inside = f"[{ip}]" if ":" in ip else ip
     return parts._replace(netloc=f"{inside}:{port}").geturl()
+
+
+def _anybodys(ip: str) -> bool:
+    """Whether it is an address of the open internet, and leads on to no private one."""
+    at = ipaddress.ip_address(ip)
+    if isinstance(at, ipaddress.IPv6Address):
+        if at in NAT64_OF_ITS_OWN:
+            return False
+        inside = at.ipv4_mapped or at.sixtofour
+        if inside is None and any(at in one for one in WAYS_ON):
+            inside = ipaddress.IPv4Address(int(at) & 0xFFFFFFFF)
+        at = inside or at
+    return at.is_global and not at.is_multicast
+
+
+def _ascii(host: str) -> str:
+    """A host's name as headers and certificates have it."""
+    if host.isascii():
+        return host
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError as odd:
+        raise NotDialled("the host has no address") from odd

@@ -194,7 +194,7 @@ def _code(body: bytes) -> str:
 def _inside(body: bytes, number: str, words: str) -> str:
     try:
         said = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return "an answer that is no JSON"
     if not isinstance(said, dict) or said.get(number, said.get("StatusCode", 0)) != 0:
         told = said if isinstance(said, dict) else {}

@@ -7,7 +7,7 @@ by the one who made it.
 
 import smtplib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -86,7 +86,7 @@ def channel_test(*, channel: AlertChannel, actor: Actor) -> str:
     )
     error = ""
     if channel.kind != ChannelKind.PORTAL:
-        error = _tried(channel, [item], f"test-{at.timestamp():.0f}")
+        error = _tried(channel, lambda: [item], f"test-{at.timestamp():.0f}")
     channel_tested(channel=channel, error=error, actor=actor)
     return error
 
@@ -132,38 +132,55 @@ def _claim(channel: AlertChannel) -> tuple[list[AlertDelivery], datetime]:
 
 def _send(channel: AlertChannel, rows: Sequence[AlertDelivery], claim: datetime) -> int:
     if channel.kind == ChannelKind.PORTAL:
-        for row in rows:
-            people_tell(alert=row.alert, word=row.word)
-        return _settle(rows, claim, sent_at=now(), error="")
-    items = [item_of(row.alert, row.word) for row in rows]
-    error = _tried(channel, items, _key(rows))
+        return sum(_inbox(row, claim) for row in rows)
+    error = _tried(channel, lambda: [item_of(row.alert, row.word) for row in rows], _key(rows))
     if not error:
         return _settle(rows, claim, sent_at=now(), error="")
     _again(rows, claim, error)
     return 0
 
 
-def _tried(channel: AlertChannel, items: Sequence[Item], key: str) -> str:
-    """One try; what was wrong, empty when it was taken."""
+def _inbox(row: AlertDelivery, claim: datetime) -> int:
+    """One word into the inbox of its people; what goes wrong with it keeps no other back."""
     try:
-        where = channel_address(channel)
-        if channel.kind == ChannelKind.MAIL:
-            _mail(where["to"].split(", "), items, key)
-            return ""
-        at = timezone.now()
-        call = call_for(
-            channel.kind, items, url=where["url"], secret=where["secret"], at=at, key=key
-        )
-        said = post(call.url, body=call.body, headers=call.headers)
-        return call.yes(said.body)
+        people_tell(alert=row.alert, word=row.word)
+    except Exception as odd:
+        log.exception("alert.inbox_failed", row=row.uid)
+        _again([row], claim, type(odd).__name__)
+        return 0
+    return _settle([row], claim, sent_at=now(), error="")
+
+
+def _tried(channel: AlertChannel, items: Callable[[], Sequence[Item]], key: str) -> str:
+    """One try; what was wrong in words that the books can keep, empty when it was taken.
+
+    Whatever is odd about one channel, its address, key or answer, is never another's matter.
+    """
+    try:
+        wrong = _posted(channel, items(), key)
     except NotDialled as refused:
-        return str(refused)
+        wrong = str(refused)
     except CannotOpen:
-        return "its address was sealed with another key; set it anew"
+        wrong = "its address was sealed with another key; set it anew"
     except PoolError as refused:
-        return str(refused)
+        wrong = str(refused)
     except (OSError, smtplib.SMTPException) as away:
-        return f"{type(away).__name__}: {away}"
+        wrong = f"{type(away).__name__}: {away}"
+    except Exception as odd:
+        wrong = type(odd).__name__
+    return wrong.replace("\0", "").encode(errors="replace").decode()
+
+
+def _posted(channel: AlertChannel, items: Sequence[Item], key: str) -> str:
+    """Hand them over; what its receiver found wrong, empty for nothing."""
+    where = channel_address(channel)
+    if channel.kind == ChannelKind.MAIL:
+        _mail(where["to"].split(", "), items, key)
+        return ""
+    at = timezone.now()
+    call = call_for(channel.kind, items, url=where["url"], secret=where["secret"], at=at, key=key)
+    said = post(call.url, body=call.body, headers=call.headers)
+    return call.yes(said.body)
 
 
 def _mail(to: Sequence[str], items: Sequence[Item], key: str) -> None:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import socket
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,9 +14,12 @@ from django.core import mail
 from pool.clock import now
 from pool.events import SYSTEM
 from pool.models import AlertChannel, AlertDelivery, Notice
+from pool.sealing import seal
+from pool.services.alerting.people import people_tell
 from pool.services.alerting.tell import alerts_told
-from pool.services.alerting.ways import channel_make, route_make, ways_there
+from pool.services.alerting.ways import channel_change, channel_make, route_make, ways_there
 from pool.services.alerts import alert_raise, alert_resolve
+from portal.notices.channels import sender
 from portal.notices.channels.dial import NotDialled, post
 from portal.notices.channels.sender import MOST_TRIES, alerts_send, channel_test
 from tests import rows
@@ -241,3 +245,71 @@ def test_a_long_flood_is_cut_to_what_a_chat_takes(receiver):
     assert len(one.got) == 2
     longest = max(len(json.loads(body)["markdown"]["content"].encode()) for _p, _h, body in one.got)
     assert longest <= 4096
+
+
+def test_one_odd_channel_is_a_refusal_of_its_own_and_no_other_waits_for_it(receiver):
+    odd = way("alertmanager", receiver().url, name="a-odd")
+    AlertChannel.objects.filter(pk=odd.pk).update(sealed=seal(f"{receiver().url}\nschlüssel"))
+    well = receiver()
+    way("webhook", well.url + "/x", name="b-well")
+    fired()
+    assert alerts_send() == 1
+    assert len(well.got) == 1
+    row = AlertDelivery.objects.get(channel=odd)
+    assert (row.tries, row.error, row.claimed_at) == (1, "UnicodeEncodeError", None)
+    odd.refresh_from_db()
+    assert channel_test(channel=odd, actor=SYSTEM) == "UnicodeEncodeError"
+
+
+@pytest.mark.parametrize(
+    "says",
+    [b"[" * 16_000, b'{"code":1,"errcode":1,"msg":"\\ud800\\u0000","errmsg":"\\ud800\\u0000"}'],
+)
+@pytest.mark.parametrize("kind", ["wecom", "dingtalk", "feishu"])
+def test_an_odd_answer_is_a_refusal_and_its_words_are_tried_later(kind, says, receiver):
+    way(kind, receiver(says=says).url + "/x")
+    fired()
+    assert alerts_send() == 0
+    row = AlertDelivery.objects.get()
+    assert (row.tries, row.claimed_at) == (1, None)
+    assert row.error
+
+
+def test_a_word_that_the_inbox_cannot_take_keeps_no_other_back(monkeypatch):
+    admin = rows.user(username="pat")
+    admin.memberships.create(role="platform_admin")
+    ways_there()
+    fired("a", "first")
+    fired("b", "second")
+
+    def told(*, alert, word):
+        if alert.key == "a":
+            raise ValueError("odd")
+        return people_tell(alert=alert, word=word)
+
+    monkeypatch.setattr(sender, "people_tell", told)
+    assert alerts_send() == 1
+    assert AlertDelivery.objects.get(alert__key="a").error == "ValueError"
+    assert AlertDelivery.objects.get(alert__key="b").sent_at is not None
+
+
+def test_a_host_with_letters_of_any_language_is_dialled_by_its_plain_name(receiver, settings):
+    one = receiver()
+    port = urlsplit(one.url).port
+    known = socket.getaddrinfo("127.0.0.1", port, type=socket.SOCK_STREAM)
+    settings.HOOK_HOSTS = ["münchen.example"]
+    with pytest.MonkeyPatch.context() as names:
+        names.setattr(socket, "getaddrinfo", lambda *given, **named: known)
+        assert post(f"http://münchen.example:{port}/x", body=b"{}").status == 200
+    assert one.got[0][1]["Host"] == f"xn--mnchen-3ya.example:{port}"
+
+
+def test_a_channel_that_is_switched_on_again_tells_of_today_and_not_of_last_week(receiver):
+    channel = way("webhook", receiver().url + "/x")
+    fired("a", "old")
+    fired("b", "new")
+    channel_change(channel=channel, enabled=False, actor=SYSTEM)
+    AlertDelivery.objects.filter(alert__key="a").update(due_at=now() - timedelta(days=3))
+    channel_change(channel=channel, enabled=True, actor=SYSTEM)
+    assert alerts_send() == 1
+    assert AlertDelivery.objects.get(alert__key="a").dropped_at is not None
