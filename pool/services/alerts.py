@@ -8,6 +8,7 @@ from django.db import transaction
 from pool.events import Actor
 from pool.lifecycle.alerts import AlertState
 from pool.models.alerts import Alert
+from pool.models.workloads import Workload
 from pool.rules.alerting.machine import FLAP_S
 from pool.services.moves import locked, move
 
@@ -23,7 +24,10 @@ def alert_raise(
     family: str = "hardware",
     severity: str = "warning",
 ) -> bool:
-    """Fire an alert unless the same one is open; true when it is new."""
+    """Fire an alert unless the same one is open; true when it is new.
+
+    What is about work is its team's: the team's routes and silences cover it.
+    """
     row, made = Alert.objects.exclude(state=AlertState.RESOLVED).get_or_create(
         key=key[:200],
         defaults={
@@ -32,6 +36,7 @@ def alert_raise(
             "detail": detail or {},
             "family": family,
             "severity": severity,
+            "project_id": _project(subject),
         },
     )
     if made:
@@ -39,6 +44,14 @@ def alert_raise(
         told = {"key": key, "about": subject}
         move(row, AlertState.FIRING, actor=actor, changes=changes, told=told)
     return made
+
+
+def _project(subject: str) -> int | None:
+    """The team whose work it is about; None for the pool's own things."""
+    noun, _colon, uid = subject.partition(":")
+    if noun != "workload":
+        return None
+    return Workload.objects.filter(uid=uid).values_list("project_id", flat=True).first()
 
 
 def _flaps(row: Alert) -> int:

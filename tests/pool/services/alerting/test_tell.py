@@ -117,6 +117,7 @@ def test_routes_that_never_open_and_channels_that_lead_nowhere_are_refused(chann
         {"kind": "webhook", "url": "https://example.org/x", "secret": "short"},
         {"kind": "slack", "url": "ftp://example.org"},
         {"kind": "pigeon"},
+        {"kind": "alertmanager", "url": "https://example.org", "secret": "schlüssel"},
     ):
         with pytest.raises(Invalid):
             channel_make(name="new", actor=SYSTEM, **wrong)
@@ -186,3 +187,23 @@ def test_alerts_whose_cause_has_quietly_gone_are_ended():
     Alert.objects.update(first_seen_at=now() - timedelta(hours=1))
     assert stale_ended() == 2
     assert not Alert.objects.exclude(state="resolved").exists()
+
+
+def test_what_the_pool_raises_about_work_takes_the_routes_and_silences_of_its_team(channel):
+    work, other = rows.workload(), rows.workload()
+    route(channel, project=work.project)
+    quiet = silence_make(
+        subject=f"workload:{work.uid}",
+        project=work.project,
+        ends_at=now() + timedelta(hours=1),
+        reason="we know",
+        actor=SYSTEM,
+    )
+    row = raised("overdue:a", subject=f"workload:{work.uid}", family="workload")
+    raised("overdue:b", subject=f"workload:{other.uid}", family="workload")
+    raised("overdue:c", subject="workload:wl-gone", family="workload")
+    assert row.project == work.project
+    assert alerts_told(at=now()) == 0, "one is silenced, the others are another team's and nobody's"
+    silence_end(silence=quiet, actor=SYSTEM)
+    assert alerts_told(at=now()) == 1
+    assert AlertDelivery.objects.get().alert == row
