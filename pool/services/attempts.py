@@ -1,6 +1,6 @@
 """The end of an attempt: slices, host share and quota go back only when its node is clean."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,7 +22,7 @@ from pool.rules.endings import Ended, Ending, ending
 from pool.rules.holds import Span, bounds_s, count_is_right
 from pool.services import levels
 from pool.services.gangs.holds import gang_holds_close
-from pool.services.hardware.neighbours import cards_struck
+from pool.services.hardware.neighbours import among_own, cards_struck
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.yielding.settle import order_settle
@@ -40,7 +40,7 @@ _ROAD = (WorkloadState.PLACED, WorkloadState.STARTING, WorkloadState.RUNNING)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
     """How an attempt ended. `held_s` is the node's own count up to `clean_at`; `clean` says that
-    its node is clean now.
+    its node is clean now. `together` are attempts that ended with it, where neighbours are blamed.
 
     Not clean is only the end of work on a node that is dead or fenced.
     """
@@ -52,6 +52,7 @@ class End:
     clean_at: datetime | None = None
     held_s: float | None = None
     clean: bool = True
+    together: tuple[str, ...] = ()
 
 
 def attempt_stop(*, workload: Workload, actor: Actor) -> None:
@@ -98,6 +99,13 @@ def attempt_end(*, attempt_id: int, end: End, actor: Actor) -> WorkloadState | N
     (placement,) = locked(Placement.objects.filter(pk=seen.pk))
     if attempt.state != AttemptState.OPEN or placement.state != PlacementState.OPEN:
         return None
+    if end.reason is ExitReason.NEIGHBOUR and among_own(
+        placement=placement,
+        workload=workload,
+        told=end.together,
+        ended_at=end.ended_at or now(),
+    ):
+        end = replace(end, reason=None)
     judged = ending(_facts(workload, attempt, end))
     _close(workload, attempt, placement, end, judged, actor)
     if judged.reason is ExitReason.NEIGHBOUR:

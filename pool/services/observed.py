@@ -245,6 +245,7 @@ def _end(found: FoundWork, report: Report) -> End:
     reason = found.exit_reason
     if found.state is WorkFound.REFUSED:
         reason = reason or ExitReason.START_FAILED
+    struck = [one.attempt for one in report.work if one.exit_reason is ExitReason.NEIGHBOUR]
     return End(
         exit_code=found.exit_code,
         reason=reason,
@@ -252,6 +253,7 @@ def _end(found: FoundWork, report: Report) -> End:
         ended_at=_our_time(found.ended_at, report),
         clean_at=_our_time(found.clean_at, report),
         held_s=found.held_s,
+        together=tuple(struck) if reason is ExitReason.NEIGHBOUR else (),
     )
 
 

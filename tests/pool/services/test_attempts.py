@@ -12,6 +12,7 @@ from pool.clock import now
 from pool.cycle.round import run_rounds
 from pool.models import Alert, Attempt, Card, Event, Hold
 from pool.selectors.hardware.neighbours import in_reach, times_struck
+from tests import rows
 from tests.pool.place import free, seen, settled
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +64,33 @@ def test_work_that_always_takes_its_neighbours_along_does_not_start_again_for_ev
     assert (work.state, work.exit_reason, work.runs_left) == ("failed", "neighbour", 0)
     assert waits[0] is None and waits[1] == 10 and waits[2] == 20
     assert not work.attempts.filter(billable=True).exists()
+
+
+SHARE = {"parts": 1, "memory_gb": 20, "compute_milli": 200, "modes": ["mps"]}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("own", [True, False])
+def test_own_work_on_one_card_that_fails_together_is_charged_and_uses_its_retries(
+    place, own, at_once
+):
+    owner = rows.member(place.into)
+    other = owner if own else rows.member(place.into)
+    first, last = (place.submit(need=SHARE, owner=one, runs_left=1) for one in (owner, other))
+    place.node.turn()
+    assert {seen(first).state, seen(last).state} == {"running"}
+    place.node.finish(first, code=1, reason=ExitReason.NEIGHBOUR)
+    place.node.finish(last, code=1, reason=ExitReason.NEIGHBOUR, clean=at_once)
+    place.node.tell()
+    if not at_once:
+        place.node.finish(last, code=1, reason=ExitReason.NEIGHBOUR)
+        place.node.tell()
+    for work in (first, last):
+        assert seen(work).runs_left == (0 if own else 1)
+        ended = work.attempts.get(number=1)
+        assert ended.exit_reason == ("own_error" if own else "neighbour")
+        assert ended.billable is own
+    assert Event.objects.filter(kind="card.struck").exists() is not own
 
 
 @pytest.mark.parametrize(("isolation", "told"), [("process", 1), ("hardware", 0)])
