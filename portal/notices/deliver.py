@@ -125,10 +125,7 @@ def _hooks(groups: Sequence[Rows]) -> int:
         if hook is None:
             _settle(rows, given_up_at=now(), error="no receiver any more")
             continue
-        try:
-            queues.append((rows, [call_of(hook=hook, notice=row.notice) for row in rows]))
-        except NotDialled as refused:
-            _again(rows, str(refused))
+        queues.append(_called(hook, rows))
     answers = calls_send([calls for _rows, calls in queues]) if queues else []
     sent = 0
     for (rows, _calls), said in zip(queues, answers, strict=True):
@@ -138,6 +135,22 @@ def _hooks(groups: Sequence[Rows]) -> int:
             else:
                 sent += _settle([row], sent_at=now(), error="")
     return sent
+
+
+def _called(hook: NoticeHook, rows: Rows) -> tuple[Rows, list[Call]]:
+    """The calls of those that can be put into words; another is tried later, and holds up none."""
+    ready: Rows = []
+    calls: list[Call] = []
+    for row in rows:
+        try:
+            calls.append(call_of(hook=hook, notice=row.notice))
+        except NotDialled as refused:
+            _again([row], str(refused))
+        except Exception as odd:
+            _again([row], type(odd).__name__)
+        else:
+            ready.append(row)
+    return ready, calls
 
 
 def _again(rows: Rows, why: str) -> None:

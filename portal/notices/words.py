@@ -48,8 +48,8 @@ PAGES = {
 def words_of(notice: Notice, zone: str = "") -> str:
     """The sentence, translated, its times in the reader's zone; a broken one is shown as it is."""
     said = gettext(notice.text)
-    values = {name: _shown(name, value, zone) for name, value in notice.values.items()}
     try:
+        values = {name: _shown(name, value, zone) for name, value in notice.values.items()}
         return said % values if values else said
     except (KeyError, ValueError, TypeError):
         return notice.text

@@ -15,6 +15,7 @@ from pool.models import Notice, NoticeDelivery
 from pool.rules.notices import NoticeKind
 from pool.services.notices.choices import notice_hook_set
 from pool.services.notices.send import notice_send
+from portal.notices import hooks
 from portal.notices.deliver import MOST_TRIES, deliver
 from portal.notices.hooks import secret_new
 from tests import factories as make
@@ -149,3 +150,27 @@ def test_private_addresses_are_never_dialled_unless_allowed(reader, receiver):
     assert deliver() == 0
     assert receiver.got == []
     assert "private address" in NoticeDelivery.objects.get().error
+
+
+def test_one_odd_notice_keeps_no_other_from_its_receiver(reader, receiver, settings, monkeypatch):
+    settings.HOOK_HOSTS = ["127.0.0.1"]
+    hooked(reader, receiver.url)
+    told(reader, "a", who="odd")
+    told(reader, "b")
+
+    def words(notice, zone=""):
+        if notice.values["who"] == "odd":
+            raise OverflowError("odd")
+        return "fine"
+
+    monkeypatch.setattr(hooks, "words_of", words)
+    deliver()
+    calls = NoticeDelivery.objects.filter(channel="hook")
+    assert calls.get(sent_at=None).error == "OverflowError"
+    assert calls.exclude(sent_at=None).count() == 1
+
+
+def test_a_moment_that_is_none_is_shown_as_it_is(reader):
+    told(reader, "a", until_at="soon")
+    assert deliver() == 1
+    assert "%(until_at)s" in mail.outbox[0].subject
