@@ -34,24 +34,22 @@ def pack(target: Path, about: About, parts: Mapping[str, Path]) -> None:
     Raises:
         Refused: it cannot be written.
     """
-    beside = target.with_name(f"{target.name}.new")
     try:
+        # Made in a private folder beside it: in a shared one somebody may wait under any name.
         with TemporaryDirectory(dir=target.parent, prefix=".backup-") as folder:
-            told = Path(folder) / ABOUT
+            told, beside = Path(folder) / ABOUT, Path(folder) / "archive"
             told.write_text(json.dumps(asdict(about), indent=1), encoding="utf-8")
-            handle = os.open(beside, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+            handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
             with os.fdopen(handle, "wb") as file:
                 with tarfile.open(fileobj=file, mode="w") as made:
                     for name, path in {ABOUT: told, **parts}.items():
                         made.add(path, arcname=name, recursive=False)
                 file.flush()
                 os.fsync(file.fileno())
-        with unpacked(beside):
-            beside.replace(target)
+            with unpacked(beside):
+                beside.replace(target)
     except OSError as bad:
         raise Refused(f"{target} cannot be written: {bad.strerror}.") from bad
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -61,7 +59,9 @@ def unpacked(archive: Path) -> Iterator[tuple[About, Path]]:
     Raises:
         Refused: there is none, it is no backup of this product, or it is damaged.
     """
-    with TemporaryDirectory(prefix="gp-restore-") as folder:
+    # Beside the archive there is room for its parts; /tmp is often memory.
+    beside = archive.parent if os.access(archive.parent, os.W_OK) else None
+    with TemporaryDirectory(prefix=".restore-", dir=beside) as folder:
         room = Path(folder)
         try:
             with tarfile.open(archive, mode="r:") as found:

@@ -62,9 +62,8 @@ def verify(*, archive: Path, say: Say) -> About:
         Refused: it is no backup of this product, or is damaged.
     """
     with unpacked(archive) as (about, room):
-        script = room / "books.sql"
-        clients.run("pg_restore", "--no-owner", str(room / BOOKS), output=script)
-        say(f"Verified: {', '.join(sorted(about.sums))}; {_size(script)} of SQL.")
+        clients.run("pg_restore", "--no-owner", str(room / BOOKS), output=Path(os.devnull))
+        say(f"Verified: {', '.join(sorted(about.sums))}; every piece of the dump can be read.")
     return about
 
 

@@ -38,14 +38,16 @@ def variables(url: str) -> dict[str, str]:
 
 
 def run(name: str, *words: str, url: str = "", output: Path | None = None) -> str:
-    """One program to its end; what it said.
+    """One program to its end; what it said. Files that it makes are its owner's alone.
 
     Raises:
         Refused: it failed; its last line says why.
     """
     line = [program(name), *words, *(["--file", str(output)] if output else [])]
     known = variables(url) if url else {"PATH": os.environ.get("PATH", os.defpath)}
-    done = subprocess.run(line, env=known, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(  # noqa: S603
+        line, env=known, capture_output=True, text=True, check=False, umask=0o077
+    )
     if done.returncode != 0:
         raise Refused(f"{name} failed: {_why(done.stderr)}")
     return done.stdout

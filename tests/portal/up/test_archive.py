@@ -6,6 +6,7 @@ import tarfile
 
 import pytest
 
+from portal.up import clients
 from portal.up.archive import ABOUT, BOOKS, FORMAT, KEYS, About, pack, sum_of, unpacked
 from portal.up.backup import backup, restore, verify
 from portal.up.refusal import Refused
@@ -38,6 +39,31 @@ def test_what_was_packed_comes_out_and_only_its_owner_may_read_it(archive, parts
         assert (room / BOOKS).read_bytes() == parts[BOOKS].read_bytes()
         assert (room / KEYS).read_text() == parts[KEYS].read_text()
     assert not room.exists()
+
+
+def test_a_file_that_somebody_laid_ready_never_gets_the_keys(tmp_path, parts):
+    target, trap = tmp_path / "a.gpupool", tmp_path / "a.gpupool.new"
+    trap.write_text("mine")
+    trap.chmod(0o666)
+    pack(target, about(parts), parts)
+    assert trap.read_text() == "mine"
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gpupool", trap.name, "b", "k"]
+
+
+def test_its_parts_are_laid_beside_it_in_a_folder_of_its_owner_alone(archive, tmp_path):
+    before = set(tmp_path.iterdir())
+    with unpacked(archive) as (_, room):
+        assert room.parent == tmp_path
+        assert room.stat().st_mode & 0o777 == 0o700
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_what_a_program_of_the_database_writes_is_its_owners_alone(tmp_path, monkeypatch):
+    made = tmp_path / "made"
+    monkeypatch.setattr(clients, "program", lambda name: "/bin/sh")
+    clients.run("pg_dump", "-c", f"echo words > {made}")
+    assert made.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("at", [0.2, 0.5, 0.8])
