@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from billing.models.ledger import Posting
 from billing.models.months import Dispute, Month, StatementLine
@@ -114,6 +114,8 @@ def line_postings(month: Month, line: Line) -> QuerySet[Posting]:
         organization_id=month.organization_id, month=month.first, account=one.account
     ).exclude(account__in=OF_THE_PLATFORM)
     rows = rows.filter(project_id=one.project).select_related("entry")
+    of_the_month = Q(day__gte=month.first)
+    rows = rows.filter(~of_the_month if one.late else of_the_month)
     metered = Usage.objects.filter(
         cost_centre=one.cost_centre,
         card_model=one.card_model,
@@ -126,7 +128,12 @@ def line_postings(month: Month, line: Line) -> QuerySet[Posting]:
     return rows.filter(usage_id__in=metered.values("pk")).order_by("entry__hour", "id")
 
 
-_WITHOUT_USAGE = frozenset({Account.OVERHEAD, Account.MINIMUM, Account.CORRECTION})
+_WITHOUT_USAGE = frozenset(
+    {
+        *(Account.OVERHEAD, Account.MINIMUM, Account.CORRECTION),
+        *(Account.PLATFORM_IDLE, Account.DOWN),
+    }
+)
 
 
 def line_named(bill: Bill, name: str) -> Line | None:

@@ -1,18 +1,18 @@
 """Months: reviewed and closed by a person; what is found later goes on the next open bill."""
 
 import hashlib
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from billing.errors import MonthNotOver, MonthNotPosted
 from billing.models.cursors import Cursor
 from billing.models.months import Dispute, Month, StatementLine
 from billing.rating.accounts import Account
-from billing.rating.days import day_of, month_of, month_span
+from billing.rating.days import day_of, month_of, month_span, next_month
 from billing.rating.intervals import SECOND_US, micros
 from billing.rating.lines import PLATFORM, Posted, Whose
 from billing.rating.months import MOVES, DisputeState, MonthState
@@ -130,11 +130,18 @@ def month_close(*, month: Month, actor: Actor) -> Month:
 
 @transaction.atomic
 def correction_post(
-    *, project: Project, amount_micro: int, reason: str, actor: Actor, kind: str = "correction"
+    *,
+    project: Project,
+    amount_micro: int,
+    reason: str,
+    actor: Actor,
+    kind: str = "correction",
+    month: Month | None = None,
 ) -> int:
     """A line by hand on the first open bill of the project's organization; negative is a credit.
 
-    Returns how many postings were written.
+    What is about a bill that was written (`month`) stays with that organization and its currency,
+    wherever the project has moved since. Returns how many postings were written.
 
     Raises:
         Invalid: nothing to post, or no reason.
@@ -144,9 +151,10 @@ def correction_post(
             amount_micro=_("An amount other than 0 and a reason of at most 200 characters.")
         )
     _lock_meter()
+    home = month.organization if month is not None else project.organization
     now = database_now()
-    day = day_of(now, project.organization.zone)
-    whose = Whose(project.organization_id, project.pk)
+    day = _open_day(home, day_of(now, home.zone))
+    whose = Whose(home.pk, project.pk)
     lines = [
         Posted(Account.CORRECTION, None, whose, day, amount_micro),
         Posted(Account.REVENUE, None, PLATFORM, day, -amount_micro),
@@ -155,7 +163,7 @@ def correction_post(
     draft = Draft(
         f"project:{project.pk}",
         hour,
-        project.organization.currency,
+        month.currency if month is not None else home.currency,
         lines,
         kind=kind,
         reason=reason.strip(),
@@ -165,11 +173,20 @@ def correction_post(
         EventKind.BILL_CORRECTED,
         project,
         actor=actor,
-        project=project,
+        project=Project(pk=project.pk, organization=home),
         micro=amount_micro,
         reason=reason.strip(),
     )
     return entries_write([draft], bills=Bills.now(), now=now)
+
+
+def _open_day(home: Organization, today: date) -> date:
+    """Today, or the last day of the first month after a closed one that is still open."""
+    rows = Month.objects.filter(organization=home, state=MonthState.CLOSED, first__lte=today)
+    last = rows.order_by("-first").values_list("first", flat=True).first()
+    if last is None:
+        return today
+    return min(today, next_month(next_month(last)) - timedelta(days=1))
 
 
 @transaction.atomic
@@ -218,20 +235,26 @@ def dispute_decide(
     """Grant a credit, which becomes a line of the first open bill, or refuse; with words.
 
     Raises:
-        Invalid: no words, no amount where it is accepted, or more than the line.
+        Invalid: no words, no amount where it is accepted, or more than what is left of the line
+            after earlier complaints; or whoever complained would grant it.
         IllegalMove: it was decided already.
     """
+    month = _locked(dispute.month)
     row = Dispute.objects.select_for_update(of=("self",)).get(pk=dispute.pk)
     if row.state != DisputeState.OPEN:
         then = DisputeState.ACCEPTED if accept else DisputeState.REFUSED
         raise IllegalMove(noun="dispute", state=row.state, then=str(then))
-    line = line_named(read_bill(row.month), row.line_id)
-    most = line.what.amount_micro if line is not None else 0
+    line = line_named(read_bill(month), row.line_id)
+    granted = Dispute.objects.filter(month=month, line_id=row.line_id)
+    before = int(granted.aggregate(s=Sum("granted_micro"))["s"] or 0)
+    most = (line.what.amount_micro if line is not None else 0) - before
     wrong: dict[str, str] = {}
     if not 0 < len(answer.strip()) <= 2000:
         wrong["answer"] = _("Say why, in at most 2000 characters.")
     if accept and not 0 < granted_micro <= max(most, 0):
-        wrong["granted_micro"] = _("An amount over 0, at most that of the line.")
+        wrong["granted_micro"] = _("An amount over 0, at most what is left of the line.")
+    if accept and actor.user_uid == row.opened_by.uid:
+        wrong["accept"] = _("Somebody else grants what one has complained about.")
     if wrong:
         raise Invalid(**wrong)
     row.state = (DisputeState.ACCEPTED if accept else DisputeState.REFUSED).value
@@ -243,8 +266,9 @@ def dispute_decide(
         correction_post(
             project=row.project,
             amount_micro=-granted_micro,
-            reason=f"{row.month.first:%Y-%m} {row.line_id}",
+            reason=f"{month.first:%Y-%m} {row.line_id}",
             actor=actor,
+            month=month,
         )
     record(
         EventKind.DISPUTE_DECIDED,

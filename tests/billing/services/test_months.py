@@ -24,7 +24,7 @@ from billing.services.months import (
 from billing.services.posting import ledger_post
 from billing.services.prices import price_set
 from pool.errors import IllegalMove, Invalid
-from pool.events import SYSTEM
+from pool.events import SYSTEM, Actor
 from pool.models import Event, Membership, Notice
 from tests.billing.rows import Books, at, told
 
@@ -68,6 +68,11 @@ def test_a_closed_month_is_what_the_ledger_said_and_stays_so(books):
     (late,) = bill_of(march).lines
     assert late.what.late
     assert late.what.amount_micro == RATE
+    told(books.hold((at("2026-03-01T00:00:00"), at("2026-03-01T01:00:00")), micro=1_000_000))
+    posted()
+    for line in bill_of(march).lines:
+        behind = line_postings(march, line).aggregate(s=Sum("amount_micro"))["s"]
+        assert behind == line.what.amount_micro, line
 
 
 def test_who_runs_the_organization_hears_that_its_month_is_closed(books):
@@ -156,6 +161,9 @@ def test_idle_time_is_shared_where_the_contract_says_so(books):
     month = month_open(organization=home, first=FEBRUARY)
     month_review(month=month, actor=SYSTEM)
     told_by = {line.what.account: line.what.amount_micro for line in bill_of(month).lines}
+    for line in bill_of(month).lines:
+        behind = line_postings(month, line).aggregate(s=Sum("amount_micro"))["s"]
+        assert behind == line.what.amount_micro, line
     assert told_by[Account.PLATFORM_IDLE] == (28 * 24 - 3) * RATE
     assert told_by[Account.HELD_UNKNOWN] == 3 * RATE
 
@@ -175,6 +183,44 @@ def test_a_complaint_that_is_granted_is_a_line_of_the_next_bill(books):
     with pytest.raises(IllegalMove):
         dispute_decide(dispute=row, accept=False, answer="no", actor=SYSTEM)
     assert bill_of(month).micro == 3 * RATE
+
+
+def complaint(books, month, line, granted, **more):
+    words = {"month": month, "line_id": line.line_id, "text": "not ours", "user": books.user}
+    row = dispute_open(**words, actor=SYSTEM)
+    given = {"accept": True, "answer": "yes", "granted_micro": granted, "actor": SYSTEM}
+    return dispute_decide(dispute=row, **(given | more))
+
+
+def test_all_that_is_granted_of_a_line_is_at_most_the_line(books):
+    month = closed(books)
+    line = bill_of(month).lines[0]
+    complaint(books, month, line, 2 * RATE)
+    with pytest.raises(Invalid) as refused:
+        complaint(books, month, line, 2 * RATE)
+    assert "granted_micro" in refused.value.detail
+    row = month.disputes.get(state="open")
+    dispute_decide(dispute=row, accept=True, answer="yes", granted_micro=RATE, actor=SYSTEM)
+    assert sum(one.granted_micro for one in month.disputes.all()) == 3 * RATE
+
+
+def test_nobody_grants_what_they_complained_about_themselves(books):
+    month = closed(books)
+    line = bill_of(month).lines[0]
+    with pytest.raises(Invalid) as refused:
+        complaint(books, month, line, RATE, actor=Actor.of(books.user))
+    assert "accept" in refused.value.detail
+
+
+def test_a_credit_stays_with_the_bill_it_is_about_when_the_project_has_moved(books):
+    home = books.project.organization
+    month = closed(books)
+    there = type(home).objects.create(slug="far", name="Far", currency="USD")
+    type(books.project).objects.filter(pk=books.project.pk).update(organization=there)
+    complaint(books, month, bill_of(month).lines[0], RATE)
+    credit = Posting.objects.get(account="correction", project_id=books.project.pk)
+    assert (credit.organization_id, credit.entry.currency) == (home.pk, "EUR")
+    assert f"{credit.month:%Y-%m}" == "2026-03"
 
 
 def test_a_correction_by_hand_needs_words(books):
