@@ -223,16 +223,21 @@ def _rows(budget: Budget) -> QuerySet[Usage]:
 
 
 def _sum(budget: Budget, rows: QuerySet[Usage], span: Span) -> int:
-    """What lies in the span; a row over its edge counts by the part of its time inside."""
+    """What lies in the span; a row over its edge counts by the part of its time inside.
+
+    A row lies in one hour: only an edge inside an hour, of a zone off by half of one, cuts any.
+    """
     begin, end = moment(span.start_us), moment(span.end_us)
     near = rows.filter(hour__gt=begin - _HOUR, hour__lt=end, currency=budget.organization.currency)
     money = budget.measure == Measure.MONEY
     value = F("amount_micro") if money else F("equivalents_micro") * F("reserved_us")
     inside = near.filter(starts_at__gte=begin, ends_at__lte=end)
     total = int(inside.aggregate(total=Sum(value))["total"] or 0)
-    for row in near.filter(starts_at__lt=begin, ends_at__gt=begin) | near.filter(
-        starts_at__lt=end, ends_at__gt=end
-    ):
+    edges = Q(pk__in=[])
+    for edge in (begin, end):
+        if micros(edge) % HOUR_US:
+            edges |= Q(starts_at__lt=edge, ends_at__gt=edge)
+    for row in near.filter(edges):
         whole = Span(micros(row.starts_at), micros(row.ends_at))
         worth = (row.amount_micro or 0) if money else row.equivalents_micro * row.reserved_us
         total += settle(worth * whole.cut(span).length_us, whole.length_us)

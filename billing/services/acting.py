@@ -1,10 +1,16 @@
 """What a used-up budget makes the pool do, and how that is taken back."""
 
-from django.db.models import Q, QuerySet
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TypeVar
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from billing.models.budgets import Budget
 from billing.rating.budgets import Action
 from nodeagent.protocol.vocabulary import ExitReason, WorkloadKind
+from pool.errors import IllegalMove
 from pool.events import SYSTEM
 from pool.lifecycle.roles import Priority
 from pool.lifecycle.workloads import HOLDING, WorkloadState
@@ -12,6 +18,8 @@ from pool.models.tenants import Project
 from pool.models.workloads import Workload
 from pool.services.tenants import project_resume, project_suspend
 from pool.services.workloads import workload_hold, workload_release, workload_stop
+
+T = TypeVar("T")
 
 SPENT = "The budget is used up"
 """How the reason begins with which the pool keeps things from starting; it is let go by it."""
@@ -26,43 +34,79 @@ REASONS = {
 def act(budget: Budget) -> None:
     """Let nothing new of it start; with `stop_preemptible`, stop what may be interrupted, too.
 
-    A person's budget keeps that person's waiting work back, any other the projects it is over.
-    Twice changes nothing.
+    A person's budget keeps that person's waiting work back, any other the projects it is over. Each
+    in a transaction of its own: several pieces of work are never locked together, and what went its
+    way meanwhile is left alone. Twice changes nothing.
     """
     reason = REASONS[Action(budget.action)]
     if budget.user_id is not None:
-        for row in _waiting(budget):
-            workload_hold(workload=row, actor=SYSTEM, reason=reason, strict=True)
-    else:
-        for project in _projects(budget).filter(suspended=False):
-            project_suspend(project=project, reason=reason, actor=SYSTEM)
-    if budget.action == Action.STOP:
-        for row in _yielding(budget):
-            workload_stop(
-                workload=row, actor=SYSTEM, reason=ExitReason.STOPPED, message=REASONS[Action.STOP]
-            )
-
-
-def let_go(budget: Budget) -> None:
-    """Take back what the budget did, where no other budget that is used up wants the same."""
-    others = Budget.objects.filter(
-        removed_at=None, acting_since__isnull=False, organization=budget.organization_id
-    ).exclude(pk=budget.pk)
-    if budget.user_id is not None:
-        held = Workload.objects.filter(
-            owner=budget.user_id,
-            project__in=_projects(budget),
-            state=WorkloadState.ON_HOLD,
-            hold_reason__startswith=SPENT,
+        _each(
+            _waiting(budget),
+            lambda row: workload_hold(workload=row, actor=SYSTEM, reason=reason, strict=True),
         )
-        if not others.filter(user=budget.user_id).exists():
-            for row in held.order_by("pk"):
-                workload_release(workload=row, actor=SYSTEM, strict=True)
-        return
-    rows = others.filter(user=None)
-    for project in _projects(budget).filter(suspended=True, suspended_reason__startswith=SPENT):
-        if not rows.filter(Q(project=None) | Q(project=project)).exists():
-            project_resume(project=project, actor=SYSTEM)
+    else:
+        _each(
+            _projects(budget).filter(suspended=False),
+            lambda row: project_suspend(project=row, reason=reason, actor=SYSTEM),
+        )
+    if budget.action == Action.STOP:
+        _each(
+            _yielding(budget),
+            lambda row: workload_stop(
+                workload=row, actor=SYSTEM, reason=ExitReason.STOPPED, message=reason
+            ),
+        )
+
+
+def let_go(*, without: Budget | None = None) -> int:
+    """Take back what budgets did wherever none that acts covers it any more; how many were freed.
+
+    `without` counts no more already. Also what moved to another organization meanwhile is found.
+    """
+    acting = Budget.objects.filter(removed_at=None, acting_since__isnull=False)
+    if without is not None:
+        acting = acting.exclude(pk=without.pk)
+    held = Workload.objects.filter(
+        ~Exists(
+            acting.filter(
+                Q(project=OuterRef("project"))
+                | Q(project=None, organization=OuterRef("project__organization")),
+                user=OuterRef("owner"),
+            )
+        ),
+        state=WorkloadState.ON_HOLD,
+        hold_reason__startswith=SPENT,
+        hold_strict=True,
+    )
+    projects = Project.objects.filter(
+        ~Exists(
+            acting.filter(
+                Q(project=OuterRef("pk")) | Q(project=None, organization=OuterRef("organization")),
+                user=None,
+            )
+        ),
+        archived_at=None,
+        closing_since=None,
+        suspended=True,
+        suspended_reason__startswith=SPENT,
+    )
+    freed = _each(
+        held.order_by("pk"),
+        lambda row: workload_release(workload=row, actor=SYSTEM, strict=True),
+    )
+    return freed + _each(
+        projects.order_by("pk"), lambda row: project_resume(project=row, actor=SYSTEM)
+    )
+
+
+def _each(rows: Iterable[T], move: Callable[[T], object]) -> int:
+    """Move them one by one; one that cannot be moved so any more is passed over."""
+    done = 0
+    for row in rows:
+        with suppress(IllegalMove), transaction.atomic():
+            move(row)
+            done += 1
+    return done
 
 
 def _projects(budget: Budget) -> QuerySet[Project]:

@@ -22,6 +22,7 @@ from pool.models.users import User
 from pool.rules.notices import NoticeKind
 from pool.rules.problems import marked
 from pool.services.notices.send import notice_send
+from pool.sweeps import each, part
 
 MOST_MICRO = 10**18
 """A million million: more is a slip of the finger."""
@@ -67,7 +68,7 @@ def budget_set(
     }
     row = Budget.objects.select_for_update(of=("self",)).filter(**key).first()
     if row is not None and row.acting_since is not None:
-        let_go(row)
+        let_go(without=row)
     fresh = {**values, "told_level": 0, "told_for": None, "acting_since": None}
     row, made = Budget.objects.update_or_create(**key, defaults=fresh)
     told = {name: str(value) for name, value in values.items()}
@@ -82,7 +83,7 @@ def budget_remove(*, budget: Budget, actor: Actor) -> Budget:
     if row.removed_at is not None:
         return row
     if row.acting_since is not None:
-        let_go(row)
+        let_go(without=row)
     row.removed_at, row.acting_since = database_now(), None
     row.save(update_fields=["removed_at", "acting_since"])
     _tell(EventKind.BUDGET_CHANGED, row, actor, removed=True)
@@ -124,22 +125,35 @@ def budget_overdraw(
 
 
 def budgets_watch(*, only: Budget | None = None) -> int:
-    """Look at every budget: tell people, act, let go; how many changed. Repeats do no harm."""
+    """Look at every budget: tell people, act, let go; how many changed. Repeats do no harm.
+
+    One that fails keeps no other from its turn. A budget's own row is written before anything is
+    moved for it, so that what it keeps back is never taken for forgotten.
+    """
     rows = Budget.objects.filter(removed_at=None)
     if only is not None:
         rows = rows.filter(pk=only.pk)
-    return sum(_watched(pk) for pk in rows.order_by("pk").values_list("pk", flat=True))
+    changed = each(rows.order_by("pk").values_list("pk", flat=True), _watched, of="budget")
+    part(let_go, of="budgets.let_go", nothing=0)
+    return changed
+
+
+def _watched(pk: int) -> bool:
+    row, changed = _judged(pk)
+    if row is not None and row.acting_since is not None:
+        act(row)
+    return changed
 
 
 @transaction.atomic
-def _watched(pk: int) -> bool:
+def _judged(pk: int) -> tuple[Budget | None, bool]:
     rows = Budget.objects.select_for_update(of=("self",))
     row = rows.filter(pk=pk, removed_at=None).first()
     if row is None:
-        return False
+        return None, False
     now = budget_spent(budget=row)
     told, acts = _told(row, now), _acts(row, now)
-    return told or acts
+    return row, told or acts
 
 
 def _told(row: Budget, now: Spent | None) -> bool:
@@ -179,14 +193,10 @@ TOLD_WITH_DAY = marked(
 def _acts(row: Budget, now: Spent | None) -> bool:
     acting = row.acting_since is not None
     wanted = now is not None and now.used_up and row.action != Action.NOTIFY
-    if wanted:
-        act(row)
     if wanted == acting:
         return False
     row.acting_since = database_now() if wanted else None
     row.save(update_fields=["acting_since"])
-    if not wanted:
-        let_go(row)
     _tell(EventKind.BUDGET_ACTED, row, SYSTEM, action=row.action, acting=wanted)
     return True
 

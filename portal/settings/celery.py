@@ -56,7 +56,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "departures": {"task": "pool.departures", "schedule": 10.0, "options": {"expires": 30}},
     "meter": {"task": "billing.meter", "schedule": 5.0, "options": {"expires": 20}},
     "ledger": {"task": "billing.ledger", "schedule": 60.0, "options": {"expires": 120}},
-    "budgets": {"task": "billing.budgets", "schedule": 15.0, "options": {"expires": 60}},
+    "budgets": {"task": "billing.budgets", "schedule": 60.0, "options": {"expires": 120}},
     "notices": {"task": "portal.send_notices", "schedule": 30.0, "options": {"expires": 60}},
     "alerts": {"task": "pool.alerts", "schedule": 5.0, "options": {"expires": 15}},
     "alert-words": {"task": "portal.send_alerts", "schedule": 15.0, "options": {"expires": 30}},

@@ -7,6 +7,7 @@ import pytest
 from billing.models import Budget
 from billing.selectors.budgets import budget_effect, budget_spent
 from billing.selectors.holds import database_now
+from billing.services import acting, budgets
 from billing.services.budgets import budget_overdraw, budget_remove, budget_set, budgets_watch
 from billing.services.metering import usage_meter
 from pool.errors import Invalid
@@ -39,10 +40,9 @@ def of_project(books, limit, **more):
     }
     return budget_set(
         organization=books.project.organization,
-        project=books.project,
         limit_micro=limit,
         actor=SYSTEM,
-        **(days | more),
+        **({"project": books.project} | days | more),
     )
 
 
@@ -135,6 +135,64 @@ def test_a_persons_budget_keeps_back_that_persons_work_alone(books):
     assert (states[own.pk], states[other.pk]) == ("on_hold", "queued")
     budget_remove(budget=budget, actor=SYSTEM)
     assert Workload.objects.get(pk=own.pk).state == "queued"
+
+
+def test_a_persons_work_goes_on_project_by_project_as_budgets_let_go(books):
+    """Budgets of the whole organization and of one project, and one of another project."""
+    there = Project.objects.create(
+        organization=books.project.organization,
+        slug="other",
+        name="Other",
+        trust_group=books.project.trust_group,
+    )
+    here, other = books.workload(state="queued"), books.workload(state="queued")
+    Workload.objects.filter(pk=other.pk).update(project=there)
+    one = of_project(books, 0, user=books.user, action="block")
+    two = of_project(books, 0, user=books.user, action="block", project=there)
+    budgets_watch()
+    assert set(Workload.objects.values_list("state", flat=True)) == {"on_hold"}
+    budget_remove(budget=one, actor=SYSTEM)
+    states = dict(Workload.objects.values_list("pk", "state"))
+    assert (states[here.pk], states[other.pk]) == ("queued", "on_hold")
+    budget_remove(budget=two, actor=SYSTEM)
+    assert set(Workload.objects.values_list("state", flat=True)) == {"queued"}
+
+
+def test_what_moved_away_while_a_budget_kept_it_is_let_go(books):
+    of_project(books, 1_000_000, action="block", project=None)
+    budgets_watch()
+    assert suspended(books)
+    there = type(books.project.organization).objects.create(slug="far", name="Far")
+    Project.objects.filter(pk=books.project.pk).update(organization=there)
+    budgets_watch()
+    assert not suspended(books)
+
+
+def test_one_budget_that_fails_keeps_no_other_from_its_turn(books, monkeypatch):
+    first = budget_set(organization=books.project.organization, limit_micro=0, actor=SYSTEM)
+    of_project(books, 1_000_000, action="block")
+
+    def spent(*, budget, at=None):
+        if budget.pk == first.pk:
+            raise ArithmeticError
+        return budget_spent(budget=budget, at=at)
+
+    monkeypatch.setattr(budgets, "budget_spent", spent)
+    budgets_watch()
+    assert suspended(books)
+
+
+def test_work_that_was_placed_meanwhile_is_passed_over(books, monkeypatch):
+    placed, waiting = books.workload(state="queued"), books.workload(state="queued")
+    Workload.objects.filter(pk=placed.pk).update(state="running")
+    monkeypatch.setattr(
+        acting, "_waiting", lambda budget: Workload.objects.filter(owner=budget.user).order_by("pk")
+    )
+    budget = of_project(books, 1_000_000, user=books.user, action="block")
+    budgets_watch()
+    states = dict(Workload.objects.values_list("pk", "state"))
+    assert (states[placed.pk], states[waiting.pk]) == ("running", "on_hold")
+    assert Budget.objects.get(pk=budget.pk).acting_since is not None
 
 
 def test_stopping_spares_what_does_not_give_way_and_endpoints(books):
