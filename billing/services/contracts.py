@@ -24,6 +24,9 @@ TERMS = (
     *("basis", "floor_milli", "tax_milli", "minimum_micro"),
     *("stranded_by", "idle_by", "down_by", "showback"),
 )
+EARLIEST, LATEST = 2000, 2999
+"""Years of days that one may agree on."""
+
 BYS = {
     "stranded_by": ("holders", "platform"),
     "idle_by": ("platform", "shared"),
@@ -43,6 +46,7 @@ def contract_set(
         Invalid: a word no contract can have, or a month that was closed already.
     """
     _lock_meter()
+    _near(since=since)
     first = month_of(since)
     wrong = _wrong_terms(terms) | _shut(first, organization)
     if wrong:
@@ -82,9 +86,11 @@ def discount_set(
         Invalid: a value no discount can have, or a time in a closed month.
     """
     _lock_meter()
+    _near(since=since, until=until)
     chosen = sorted(set(days))
     home = organization or (project.organization if project is not None else None)
-    wrong = _shut(month_of(day_of(since, home.zone if home else "UTC")), home)
+    first = _month_at(since, home)
+    wrong = _shut(first, home)
     if kind not in set(Cut):
         wrong["kind"] = ", ".join(Cut)
     if not 0 < milli <= 1000:
@@ -110,30 +116,37 @@ def discount_set(
         note=note.strip()[:200],
     )
     _told_of_discount(row, home, actor, milli=milli, since=since.isoformat())
-    _again(month_of(since.date()), home)
+    _again(first, home)
     return row
 
 
 @transaction.atomic
-def discount_end(*, discount: Discount, at: datetime, actor: Actor) -> Discount:
-    """It counts up to a moment.
+def discount_end(*, discount: Discount, at: datetime, actor: Actor) -> None:
+    """It counts up to a moment; up to its beginning or before, it never counted, and is gone.
 
     Raises:
-        Invalid: the moment lies before its beginning or in a closed month.
+        Invalid: it has ended before, or the moment lies in a closed month.
     """
     _lock_meter()
-    row = Discount.objects.select_for_update(of=("self",)).get(pk=discount.pk)
-    home = row.organization
-    wrong = _shut(month_of(day_of(at, home.zone if home else "UTC")), home)
-    if at <= row.valid.lower:
-        wrong["at"] = _("The end comes after the beginning.")
+    _near(at=at)
+    rows = Discount.objects.select_for_update(of=("self",)).filter(pk=discount.pk)
+    row = rows.first()
+    if row is None or (row.valid.upper is not None and row.valid.upper <= at):
+        raise Invalid(at=_("It has ended already."))
+    home = row.organization or (row.project.organization if row.project is not None else None)
+    end = max(at, row.valid.lower)
+    first = _month_at(end, home)
+    wrong = _shut(first, home)
     if wrong:
-        raise Invalid(**wrong)
-    row.valid = (row.valid.lower, at)
-    row.save(update_fields=["valid"])
-    _told_of_discount(row, home, actor, ended=at.isoformat())
-    _again(month_of(at.date()), home)
-    return row
+        raise Invalid(at=wrong["since"])
+    if end == row.valid.lower:
+        _told_of_discount(row, home, actor, withdrawn=True, milli=row.milli)
+        row.delete()
+    else:
+        row.valid = (row.valid.lower, end)
+        row.save(update_fields=["valid"])
+        _told_of_discount(row, home, actor, ended=end.isoformat())
+    _again(first, home)
 
 
 @transaction.atomic
@@ -154,6 +167,7 @@ def overhead_set(
         Invalid: a value no cost can have, or a closed month.
     """
     _lock_meter()
+    _near(first=first)
     month = month_of(first)
     wrong = _shut(month, organization)
     if kind not in OVERHEADS:
@@ -193,6 +207,26 @@ def _told_of_discount(row: Discount, home: Organization | None, actor: Actor, **
 def _lock_meter() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [METER])
+
+
+def _near(**days: date | datetime | None) -> None:
+    """Refuse what no calendar of ours holds.
+
+    Raises:
+        Invalid: a day before the year 2000 or after 2999.
+    """
+    far = {
+        name: _("A day from 2000 to 2999.")
+        for name, day in days.items()
+        if day is not None and not EARLIEST <= day.year <= LATEST
+    }
+    if far:
+        raise Invalid(**far)
+
+
+def _month_at(at: datetime, home: Organization | None) -> date:
+    """The month of a moment where it counts."""
+    return month_of(day_of(at, home.zone if home is not None else "UTC"))
 
 
 def _shut(first: date, organization: Organization | None) -> dict[str, str]:

@@ -151,14 +151,19 @@ def ledger_post(*, until: datetime | None = None, most: int = MOST_HOURS) -> Don
 def ledger_repost(*, since: datetime) -> None:
     """Look at every hour from then on again: a price, a contract or a discount has changed.
 
-    Before the first usage there is nothing to look at. Call it inside the transaction that holds
-    the meter's lock; a pass that runs sees it before its next hour.
+    Before the month of the first usage there is nothing to look at. Call it inside the transaction
+    that holds the meter's lock; a pass that runs sees it before its next hour.
     """
     Cursor.objects.get_or_create(name=READER)
     row = Cursor.objects.select_for_update().get(name=READER)
     first = Usage.objects.aggregate(first=Min("hour"))["first"]
-    hour = micros(max(_hour(since), first)) if first is not None else row.event
+    hour = micros(max(_hour(since), _month_before(first))) if first is not None else row.event
     Cursor.objects.filter(pk=row.pk).update(event=min(row.event, hour), epoch=row.epoch + 1)
+
+
+def _month_before(first: datetime) -> datetime:
+    """When its month had begun in every zone: free cards of those days may be shared, too."""
+    return _hour(first).replace(day=1, hour=0) - timedelta(days=1)
 
 
 @transaction.atomic

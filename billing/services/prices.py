@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 from psycopg.types.range import Range
 
 from billing.errors import PriceInThePast
@@ -26,6 +27,9 @@ from pool.models.partitions import Partition
 
 MOST_MICRO = 10**12
 """A million a card and hour: more is a slip of the finger."""
+
+EARLIEST, LATEST = 2000, 2999
+"""Years in which a price may begin."""
 
 EXAMPLE_CARDS = {
     "": 1_200_000,
@@ -76,6 +80,8 @@ def price_set(
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [METER])
     now = database_now()
     start = starts_at or now
+    if not EARLIEST <= start.year <= LATEST:
+        raise Invalid(starts_at=_("A day from 2000 to 2999."))
     if start < now and not rerate:
         _refuse_metered(partition, start)
     if start < now and rerate:

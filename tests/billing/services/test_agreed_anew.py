@@ -6,15 +6,17 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import Sum
 
-from billing.models import Cursor, Entry, Month, Posting, Usage
+from billing.models import Cursor, Discount, Entry, Month, Posting, Usage
 from billing.rating.accounts import Account
 from billing.rating.intervals import micros
 from billing.selectors.cardhours import lives
 from billing.selectors.holds import database_now
 from billing.services import posting
-from billing.services.contracts import contract_set, discount_set
+from billing.services.contracts import contract_set, discount_end, discount_set
 from billing.services.metering import usage_meter
 from billing.services.posting import ledger_post, ledger_repost
+from billing.services.prices import price_set
+from pool.errors import Invalid
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
 from pool.models import RollupDue
@@ -92,10 +94,10 @@ def test_a_contract_set_after_the_last_hour_of_a_pass_is_not_overwritten(books, 
     assert total(Account.TAX) == 6 * RATE // 5
 
 
-def test_always_begins_with_the_first_usage(books):
+def test_always_begins_with_the_month_of_the_first_usage(books):
     posted()
     contract_set(since=at("2001-01-01").date(), tax_milli=100, actor=SYSTEM)
-    assert Cursor.objects.get(name="ledger").event == micros(BEGIN)
+    assert Cursor.objects.get(name="ledger").event == micros(BEGIN - timedelta(days=1))
     posted()
     assert Entry.objects.order_by("hour").first().hour == BEGIN
     assert total(Account.TAX) == 6 * RATE // 10
@@ -149,3 +151,33 @@ def test_what_is_read_late_does_not_split_a_closed_month_anew(books):
     ledger_repost(since=BEGIN)
     posted()
     assert Posting.objects.count() == count
+
+
+def test_a_discount_ends_in_the_month_of_its_own_clock_and_is_withdrawn_before_its_first_day(books):
+    posted()
+    home = books.project.organization
+    row = discount_set(kind="agreement", milli=500, since=BEGIN, organization=home, actor=SYSTEM)
+    posted()
+    assert total(Account.AGREEMENT) == -3 * RATE
+    discount_end(discount=row, at=BEGIN + timedelta(hours=2), actor=SYSTEM)
+    posted()
+    assert total(Account.AGREEMENT) == -RATE
+    with pytest.raises(Invalid):
+        discount_end(discount=row, at=END, actor=SYSTEM)
+    discount_end(discount=row, at=BEGIN, actor=SYSTEM)
+    posted()
+    assert total(Account.AGREEMENT) == 0
+    assert not Discount.objects.exists()
+
+
+def test_days_of_no_calendar_are_refused(books):
+    for year in (1, 1999, 3000):
+        day = BEGIN.replace(year=year)
+        with pytest.raises(Invalid):
+            contract_set(since=day.date(), actor=SYSTEM)
+        with pytest.raises(Invalid):
+            discount_set(kind="agreement", milli=5, since=day, actor=SYSTEM)
+        with pytest.raises(Invalid):
+            price_set(
+                partition=books.partition, rate_micro=1, starts_at=day, rerate=True, actor=SYSTEM
+            )
