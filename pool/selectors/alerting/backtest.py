@@ -113,14 +113,15 @@ def _judged(rule: AlertRule, subject: str, points: Iterable[Any], wide: int) -> 
 
 
 def _waited(rule: AlertRule, since: datetime, at: datetime) -> list[Firing]:
-    """Long waits of the past, those that overlap as one, team by team."""
+    """Long waits of the past, those that overlap as one: of each team, or of the whole pool."""
+    order = ("project", "queued_at") if rule.scope == "project" else ("queued_at",)
     limit = timedelta(seconds=rule.threshold)
     ended = Coalesce("started_at", "ended_at", at)
     rows = (
         Workload.objects.filter(Q(started_at=None) | Q(started_at__gte=since), queued_at__lte=at)
         .annotate(left=ended)
         .filter(left__gte=since, left__gt=F("queued_at") + limit)
-        .order_by("project", "queued_at")
+        .order_by(*order, "pk")
         .values_list("project__uid", "project__name", "queued_at", "left")
     )
     found: list[Firing] = []

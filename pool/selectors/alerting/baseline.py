@@ -99,17 +99,30 @@ WHERE w.started_at >= %(since)s AND w.started_at < %(until)s AND w.queued_at <= 
 GROUP BY 1, 2
 """
 _FITTED = """
+WITH waits AS (
+    SELECT w.queued_at AS began, coalesce(w.started_at, w.ended_at, %(until)s) AS over
+    FROM pool_workload w
+    WHERE w.queued_at >= %(since)s AND w.queued_at < %(until)s::timestamptz + interval '1 hour'
+      AND coalesce(w.started_at, w.ended_at, %(until)s) - w.queued_at > interval '1 minute'
+), steps AS (
+    SELECT date_trunc('hour', began) AS h, 1 AS n FROM waits
+    UNION ALL
+    SELECT date_trunc('hour', over + interval '1 hour' - interval '1 microsecond'), -1 FROM waits
+), sums AS (SELECT h, sum(n) AS n FROM steps GROUP BY h),
+hours AS (
+    SELECT h, sum(coalesce(sums.n, 0)) OVER (ORDER BY h) AS waiting
+    FROM generate_series(date_trunc('hour', %(since)s::timestamptz), %(until)s::timestamptz,
+                         interval '1 hour') h
+    LEFT JOIN sums USING (h)
+)
 SELECT extract(isodow FROM h AT TIME ZONE %(zone)s)::int - 1,
        extract(hour FROM h AT TIME ZONE %(zone)s)::int,
-       count(w.id)::float
-FROM generate_series(date_trunc('hour', %(since)s::timestamptz), %(until)s::timestamptz,
-                     interval '1 hour') h
-JOIN pool_workload w ON w.queued_at < h + interval '1 hour'
- AND coalesce(w.started_at, w.ended_at, %(until)s) > h
- AND w.queued_at >= %(since)s
- AND coalesce(w.started_at, w.ended_at, %(until)s) - w.queued_at > interval '1 minute'
+       sum(waiting)::float
+FROM hours WHERE waiting > 0
 GROUP BY 1, 2
 """
+"""Each wait is a step up in its first hour and a step down after its last: no hour is held against
+every workload."""
 
 
 def baseline_of(*, node: Node | None, days: int, at: datetime, zone: str = "UTC") -> Baseline:

@@ -9,15 +9,14 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from pool.clock import now
 from pool.errors import Invalid
 from pool.models import Node
 from pool.rules.alerting.diagnosis import UNITS, diagnose
-from pool.selectors.alerting.baseline import baseline_of
 from pool.selectors.alerting.figures import figures_of_work
 from pool.selectors.workloads import workload_list
 from portal.api.door import Door
 from portal.api.fields import Given
+from portal.pages.alerting.baseline import baseline_for
 
 
 class HourOut(serializers.Serializer[Any]):
@@ -92,7 +91,7 @@ class BaselineDoor(Door):
         node = Node.objects.exclude(state="retired").filter(uid=uid).first() if uid else None
         if uid and node is None:
             raise Invalid(node=_("No such node."))
-        return self.said(baseline_of(node=node, days=given["days"], at=now(), zone=given["zone"]))
+        return self.said(baseline_for(node=node, days=given["days"], zone=given["zone"]))
 
     @action(detail=False, methods=["post"])
     def diagnose(self, request: Request) -> Response:

@@ -77,6 +77,21 @@ def test_long_waits_that_overlap_are_one_firing():
     assert one.until == at - timedelta(hours=4)
 
 
+@pytest.mark.handmade_books
+def test_waits_of_several_teams_that_overlap_are_one_firing_of_the_pool():
+    at, one, two = now(), rows.project(), rows.project()
+    spans = [(one, 90, 86), (two, 88, 84), (one, 10, 6), (two, 20, 16)]
+    for into, queued, started in spans:
+        work = rows.workload(into=into)
+        type(work).objects.filter(pk=work.pk).update(
+            queued_at=at - timedelta(hours=queued), started_at=at - timedelta(hours=started)
+        )
+    found = back_test(rule=rule("queue-wait", scope="pool"), days=7, at=at).firings
+    since = [round((at - firing.since) / timedelta(hours=1)) for firing in found]
+    until = [round((at - firing.until) / timedelta(hours=1)) for firing in found]
+    assert list(zip(since, until, strict=True)) == [(89, 84), (19, 16), (9, 6)]
+
+
 @pytest.mark.parametrize("scope", ["card", "node", "partition", "pool", "project", "workload"])
 @pytest.mark.parametrize("window", [60, 3600, 86_400])
 def test_every_scope_and_window_can_be_tried(card, scope, window):

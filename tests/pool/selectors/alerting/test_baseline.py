@@ -62,6 +62,22 @@ def test_waiting_work_is_counted_in_the_hours_in_which_it_waited():
     assert (started.hour, started.wait_s) == (4, 9000)
 
 
+@pytest.mark.handmade_books
+def test_waits_are_counted_in_every_hour_that_they_touch_and_in_no_other():
+    spans = [(2.0, 3.0), (2.5, 2.51), (2.5, 4.25), (5.0, 5.0), (23.9, 24.2), (166.0, None)]
+    for began, over in spans:
+        work = rows.workload()
+        moments = {"queued_at": MONDAY + timedelta(hours=began)}
+        if over is not None:
+            moments["started_at"] = MONDAY + timedelta(hours=over)
+        type(work).objects.filter(pk=work.pk).update(**moments)
+    base = baseline_of(node=None, days=7, at=MONDAY + timedelta(days=7))
+    waited = {(one.weekday, one.hour): one.fitted for one in base.hours if one.fitted}
+    # 2.5 to 2.51 is 36 s: too short to count.
+    want = {(0, 2): 2, (0, 3): 1, (0, 4): 1, (0, 23): 1, (1, 0): 1, (6, 22): 1, (6, 23): 1}
+    assert waited == want
+
+
 def test_the_week_costs_the_same_for_one_node_and_for_five():
     until = MONDAY + timedelta(days=7)
     one = rows.node(cards=1)

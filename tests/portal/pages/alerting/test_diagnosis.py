@@ -1,10 +1,12 @@
 """Hints beside a workload and a card, the Diagnose walk, and the baseline week as people see it."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from pool.clock import now
 from pool.models import Attempt, LogChunk, Node
+from pool.selectors.alerting.baseline import baseline_of
 from pool.services.telemetry.rollups import rollups_due, rollups_touched
+from portal.pages.alerting import baseline
 from tests.pool.services.telemetry.test_rollups import reads
 
 
@@ -56,6 +58,26 @@ def test_the_baseline_is_drawn_for_one_node_and_all_with_gaps_as_gaps(visit, wor
     for number in ("util_p95", "sm", "occupancy", "memory", "odd"):
         path = f"/baseline/?node={node.uid}&number={number}&days=28"
         assert member.open(path).status_code == 200
+
+
+def test_the_week_is_read_once_an_hour_however_many_look(visit, world, monkeypatch):
+    read = []
+
+    def counted(**given):
+        read.append(given["days"])
+        return baseline_of(**given)
+
+    monkeypatch.setattr(baseline, "baseline_of", counted)
+    member = visit("member")
+    monkeypatch.setattr(baseline, "now", lambda: datetime(2026, 5, 4, 10, 59, tzinfo=UTC))
+    for number in ("util", "sm"):
+        assert member.open(f"/baseline/?number={number}").status_code == 200
+    assert world.by("lead").post("baseline", {"days": 7}).status_code == 200
+    assert read == [7]
+    assert member.open("/baseline/?days=14").status_code == 200
+    monkeypatch.setattr(baseline, "now", lambda: datetime(2026, 5, 4, 11, 0, tzinfo=UTC))
+    assert member.open("/baseline/").status_code == 200
+    assert read == [7, 14, 7]
 
 
 def test_scripts_ask_for_the_week_and_for_hints(world):
