@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 import structlog
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 
 from pool.clock import now
@@ -29,6 +29,7 @@ from pool.services.alerting.conditions import (
     key_of,
 )
 from pool.services.alerting.rules import rules_there
+from pool.sweeps import each
 
 log = structlog.get_logger(__name__)
 
@@ -53,11 +54,11 @@ def _due(rule: AlertRule, at: datetime) -> bool:
 
 
 def _guarded(rule: AlertRule, at: datetime) -> None:
-    """A rule that the database cannot answer keeps no other from being looked at."""
+    """A rule that cannot be looked at keeps no other from its look."""
     try:
         with transaction.atomic():
             rule_look(rule, at)
-    except DatabaseError as broken:
+    except Exception as broken:
         log.exception("alert.rule_failed", rule=rule.uid, reason=repr(broken))
     AlertRule.objects.filter(pk=rule.pk).update(looked_at=at)
 
@@ -129,5 +130,6 @@ def _there(subjects: Iterable[str]) -> set[str]:
 def _orphans() -> None:
     """Open alerts whose rule is off or gone."""
     open_rows = Alert.objects.filter(key__startswith="rule:").exclude(state=AlertState.RESOLVED)
-    for row in open_rows.exclude(rule__enabled=True):
-        condition_end(row=row, reason=_("its rule is off"))
+    why = _("its rule is off")
+    rows = open_rows.exclude(rule__enabled=True)
+    each(rows, lambda row: condition_end(row=row, reason=why), of="alerting.orphans")

@@ -15,6 +15,7 @@ from pool.models.slices import Slice
 from pool.models.workloads import Workload
 from pool.services.alerting.conditions import condition_end
 from pool.services.hardware.errors import CLEAN_S
+from pool.sweeps import each
 
 ERRORS, STRUCK, OVERDUE, UNCLEAN = "card-errors:", "neighbour:", "overdue:", "unclean:"
 
@@ -31,10 +32,15 @@ def stale_ended() -> int:
         rows = Alert.objects.filter(key__startswith=prefix).exclude(state=AlertState.RESOLVED)
         open_rows = {row.key.removeprefix(prefix): row for row in rows}
         gone = over(open_rows, at) if open_rows else set()
-        for uid in sorted(gone):
-            condition_end(row=open_rows[uid], reason=reason)
-        ended += len(gone)
+        rest = [(open_rows[uid], reason) for uid in sorted(gone)]
+        ended += each(rest, _end, of="alerting.stale")
     return ended
+
+
+def _end(one: tuple[Alert, str]) -> bool:
+    row, reason = one
+    condition_end(row=row, reason=reason)
+    return True
 
 
 Over = Callable[[dict[str, Alert], datetime], set[str]]
