@@ -87,7 +87,7 @@ class NudgedOut(serializers.Serializer[Any]):
 
 
 TAKES = {"night": NightIn, "night_answer": NightAnswerIn, "nudge": NudgeIn}
-GIVES = {
+GIVES: dict[str, tuple[int, type[serializers.BaseSerializer[Any]] | None]] = {
     "night": (201, NightOut),
     "night_answer": (200, NightOut),
     "nudge": (200, NudgedOut),

@@ -57,7 +57,7 @@ class EntranceOut(serializers.Serializer[Any]):
 
 
 TAKES = {"open_notebook": Nothing, "keep": Nothing, **NIGHT_TAKES}
-GIVES = {
+GIVES: dict[str, tuple[int, type[serializers.BaseSerializer[Any]] | None]] = {
     "open_notebook": (200, EntranceOut),
     "keep": (200, NotebookOut),
     "notebook": (200, NotebookOut),

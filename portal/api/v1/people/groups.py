@@ -61,6 +61,7 @@ class GroupRoleFilters(Filters):
 class GroupRoleDoor(Listed):
     """For platform admins: what the directories' groups are here."""
 
+    http_method_names = ["get", "post", "put", "delete", "head"]
     serializer_class = GroupRoleOut
     filters = GroupRoleFilters
     queryset = GroupRole.objects.none()
