@@ -250,16 +250,16 @@ def _use(
             % words
         )
     try:
-        tail = tail_of(row.path, _words(user, project))
+        tail = tail_of(row.path, _words(row, user, project))
     except ValueError as bad:
         raise Invalid(storage=str(bad)) from bad
     path = f"{root_of(row.path)}/{tail}".rstrip("/")
     return StorageUse(storage=row, at=one.at, path=path, mode=one.mode or row.mode)
 
 
-def _words(user: User, project: Project) -> dict[str, str]:
+def _words(row: Storage, user: User, project: Project) -> dict[str, str]:
     return {
-        "user": user.unix_account or user.username,
+        "user": row.named_for or user.unix_account or user.username,
         "project": project.slug,
         "organization": project.organization.slug,
     }

@@ -46,7 +46,7 @@ def belongings_hand_over(*, user: User, heir: User, actor: Actor) -> int:
     Each in a transaction of its own. What belongs to no place goes over whole; a thing of a project
     only where the heir works, of an organization only where the heir is somebody. Secrets are never
     handed on: they are the person's own, and handed-over work forgets them. Folders stay where they
-    are: the paths still name the person.
+    are: `{user}` in their paths goes on meaning the person, below the same root.
     """
     heirs = standing(user=heir)
     notebooks = partial(_notebook_given, user, heir, heirs, actor)
@@ -99,8 +99,13 @@ def _may_have(thing: Model, heir: User, heirs: Standing) -> bool:
 
 
 def _as_it_was(row: Storage, user: User, heir: User) -> list[str]:
-    """The same folder under a name that the heir has not: its path named whoever runs the work."""
-    row.path = row.path.replace("{user}", user.unix_account or user.username)
+    """The same folder under a name that the heir has not.
+
+    Its path is kept: what comes before the first word in braces is what nodes must have and trust,
+    and may not become a folder that the leaver could write into.
+    """
+    if "{user}" in row.path:
+        row.named_for = row.named_for or user.unix_account or user.username
     taken = set(Storage.objects.filter(user=heir).values_list("name_folded", flat=True))
     number, plain = 1, row.name
     while row.name.casefold()[:80] in taken:
@@ -108,7 +113,7 @@ def _as_it_was(row: Storage, user: User, heir: User) -> list[str]:
         row.name = plain[: NAME_MOST - len(mark)] + mark
         number += 1
     row.name_folded = row.name.casefold()[:80]
-    return ["path", "name", "name_folded"]
+    return ["named_for", "name", "name_folded"]
 
 
 def _tell(thing: Model, user: User, heir: User, actor: Actor) -> None:

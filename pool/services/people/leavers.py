@@ -31,10 +31,11 @@ from pool.selectors.people.living import UNDECIDED, leases_of, work_open
 from pool.services.approvals.delegations import delegation_end
 from pool.services.memberships import keep_an_admin, membership_remove
 from pool.services.people.belongings import belongings_hand_over
-from pool.services.people.told import tell_of_leaver
+from pool.services.people.told import tell_of_leaver, tell_of_secrets
 from pool.services.refusals import refuse
 from pool.services.requests import request_close, request_locked
-from pool.services.series.schedules import schedule_pause
+from pool.services.series.handed import secrets_forgotten
+from pool.services.series.schedules import schedule_locked, schedule_pause
 from pool.services.workloads import workload_stop
 from pool.sweeps import each
 
@@ -150,7 +151,12 @@ def _request_tidied(heir: User | None, actor: Actor, request: Request) -> None:
 @transaction.atomic
 def _schedule_tidied(heir: User | None, actor: Actor, schedule: Schedule) -> None:
     if heir is not None and _takes(heir, schedule.project):
-        _give(schedule, "owner", heir, actor)
+        fresh = schedule_locked(schedule)
+        lost = secrets_forgotten(schedule=fresh, owner=heir)
+        if lost:
+            fresh.save(update_fields=["given"])
+            tell_of_secrets(schedule=fresh, heir=heir, count=lost)
+        _give(fresh, "owner", heir, actor)
     elif schedule.state == ScheduleState.ACTIVE:
         schedule_pause(schedule=schedule, actor=actor, reason=LEFT)
 

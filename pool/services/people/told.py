@@ -4,6 +4,7 @@ from django.db.models import Q
 
 from pool.lifecycle.roles import Role
 from pool.models.people.invitations import Invitation
+from pool.models.schedules import Schedule
 from pool.models.tenants import Membership, Project
 from pool.models.users import User
 from pool.rules.notices import NoticeKind
@@ -78,6 +79,22 @@ def tell_of_leaver(*, user: User, heir: User | None) -> None:
             place=str(project),
             until_at=until,
         )
+
+
+def tell_of_secrets(*, schedule: Schedule, heir: User, count: int) -> None:
+    """Tell the heir of a schedule that it runs without the secrets of whoever had it."""
+    notice_send(
+        kind=NoticeKind.PEOPLE,
+        to=[heir],
+        about=schedule,
+        text=_(
+            "%(name)s is yours now and runs without %(count)s secrets of whoever had it: name your"
+            " own where it needs some."
+        ),
+        key=f"schedule-secrets:{schedule.uid}:{heir.uid}",
+        name=schedule.name,
+        count=count,
+    )
 
 
 def tell_of_arrival(*, invitation: Invitation, user: User) -> None:

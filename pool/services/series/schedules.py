@@ -41,6 +41,7 @@ from pool.services.moves import locked, move
 from pool.services.refusals import refuse
 from pool.services.requests import request_submit
 from pool.services.rights import Weights
+from pool.services.series.handed import secrets_forgotten
 from pool.services.surroundings.runners import kind_runnable, runner_for
 from pool.services.wishes import (
     Wish,
@@ -64,6 +65,9 @@ CHANGEABLE = (
 
 OWNED = frozenset({"name", "command", "env", "files", "image", "silence", "comment", "given"})
 """What a run is. It runs under its owner's account, so that nobody else writes these words."""
+
+JUDGED = frozenset({"env", "files", "image", "given"})
+"""A change of these is judged with what is given; that something given is gone bars no other."""
 
 
 @transaction.atomic
@@ -155,7 +159,8 @@ def schedule_change(*, schedule: Schedule, user: User, actor: Actor, **words: An
     _refuse_wrong(said, row.cron, row.template_version)
     if "cron" in changed and row.state == ScheduleState.ACTIVE:
         row.next_at = _next_at(row.cron, row.project)
-    _judged(said | {"need": row.need}, row.owner, row.project, row.template_version)
+    if JUDGED.intersection(changed):
+        _judged(said | {"need": row.need}, row.owner, row.project, row.template_version)
     row.save()
     record(EventKind.SCHEDULE_CHANGED, row, actor=actor, changed=changed, cron=row.cron)
     return row
@@ -198,6 +203,7 @@ def schedule_resume(
     move(row, ScheduleState.ACTIVE, actor=actor, changes=fresh)
     if orphans().filter(pk=row.pk).exists():
         row.owner = user
+        secrets_forgotten(schedule=row, owner=user)
     if row.request is not None and _is_over(row.request):
         wish = wish_judged(
             project=project,
@@ -206,7 +212,7 @@ def schedule_resume(
             partitions=row.partitions.all(),
         )
         row.request = _asked(row, wish, LEASE_SECONDS, weights, actor)
-    row.save(update_fields=["owner", "request"])
+    row.save(update_fields=["owner", "given", "request"])
     return row
 
 

@@ -197,10 +197,10 @@ def test_a_leavers_own_folders_go_to_the_heir_under_a_free_name_and_stay_where_t
     user_leave(user=person, actor=SYSTEM, heir=heir)
     leavers_due()
     rows_now = Storage.objects.filter(user=heir).order_by("pk")
-    assert [(one.name, one.path) for one in rows_now] == [
-        ("Mine", "/data/{user}"),
-        (f"mine-{person.username}", f"/data/{person.username}"),
-        ("other", f"/data/{person.username}"),
+    assert [(one.name, one.path, one.named_for) for one in rows_now] == [
+        ("Mine", "/data/{user}", ""),
+        (f"mine-{person.username}", "/data/{user}", person.username),
+        ("other", "/data/{user}", person.username),
     ]
     assert not Storage.objects.filter(user=person).exists()
     told = Event.objects.filter(kind="owner.changed", subject__startswith="storage")
