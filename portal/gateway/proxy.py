@@ -23,6 +23,9 @@ LARGEST_PAGE = 4 * 1024 * 1024
 LARGEST_MESSAGE = 32 * 1024 * 1024
 """One message of a kernel that is longer ends its socket: a message has to be held whole."""
 
+BARE = ("GET", "HEAD", "OPTIONS")
+"""Their body, if there is one, is not carried."""
+
 SOCKET_S = 20.0
 REFUSED = 4403
 FULL = 4429
@@ -49,35 +52,81 @@ class Away(Exception):
 async def carry_http(
     scope: Any, receive: Receive, send: Send, upstream: Upstream, base: str, left: Left
 ) -> None:
-    """One call, cut off in the middle when the guest may no longer be there.
+    """One call, cut off in the middle when the guest may no longer be there, or is gone.
+
+    The server takes what is sent to a browser that is gone without a word, so that an answer
+    without an end would be carried for ever.
 
     Raises:
         Away: nothing was sent yet.
     """
-    started = asyncio.Event()
+    started, whole = asyncio.Event(), asyncio.Event()
+    said = _Said(receive, bare=scope["method"] in BARE)
 
     async def onward(message: Message) -> None:
         started.set()
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            whole.set()
         await send(message)
 
-    call = asyncio.ensure_future(_call(scope, receive, onward, upstream, base))
+    call = asyncio.ensure_future(_call(scope, said, onward, upstream, base))
     out = asyncio.ensure_future(left())
+    gone = asyncio.ensure_future(said.hung_up())
     try:
-        await asyncio.wait((call, out), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((call, out, gone), return_when=asyncio.FIRST_COMPLETED)
+        if whole.is_set():  # to the server a browser is also gone once it has everything
+            await asyncio.wait((call, out), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        await _stopped(call, out)
-    failure = Away("the guest may no longer be there") if call.cancelled() else call.exception()
+        await _stopped(call, out, gone)
+    failure = Away("the guest is gone") if call.cancelled() else call.exception()
     if failure is not None and started.is_set() and isinstance(failure, (Away, *AWAY)):
         log.info("gateway.cut_off", reason=repr(failure))  # what was sent must not look whole
     elif failure is not None:
         raise Away(repr(failure)) if isinstance(failure, AWAY) else failure
 
 
-async def _call(scope: Any, receive: Receive, send: Send, upstream: Upstream, base: str) -> None:
+class _Said:
+    """What the browser says: its body first, of which there is one reader, then that it is gone."""
+
+    def __init__(self, receive: Receive, *, bare: bool) -> None:
+        self._receive = receive
+        self._over = asyncio.Event()
+        if bare:
+            self._over.set()
+
+    def over(self) -> None:
+        """Nobody reads the body any more."""
+        self._over.set()
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """The parts of the body.
+
+        Raises:
+            Away: the browser hung up in the middle of it.
+        """
+        while True:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                raise Away("the browser hung up")
+            if message.get("body"):
+                yield message["body"]
+            if not message.get("more_body"):
+                self.over()
+                return
+
+    async def hung_up(self) -> None:
+        """Wait until the browser is gone; what it says after its body is heard and dropped."""
+        await self._over.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+async def _call(scope: Any, said: _Said, send: Send, upstream: Upstream, base: str) -> None:
     """One call, neither side ever held whole. The page itself gets the banner's script."""
     host = headers.first(scope["headers"], b"host")
     page = scope["method"] == "GET" and scope["path"].startswith(f"{base}lab")
-    answer = await _asked(scope, receive, upstream, page)
+    answer = await _asked(scope, said, upstream, page)
+    said.over()
     try:
         pairs = headers.outward(answer.headers.raw, host, scope["scheme"] == "https")
         html = answer.headers.get("content-type", "").startswith("text/html")
@@ -92,15 +141,15 @@ async def _call(scope: Any, receive: Receive, send: Send, upstream: Upstream, ba
         await answer.aclose()
 
 
-async def _asked(scope: Any, receive: Receive, upstream: Upstream, page: bool) -> httpx.Response:
+async def _asked(scope: Any, said: _Said, upstream: Upstream, page: bool) -> httpx.Response:
     """Send the request; one without a body is tried twice, as a kept connection may be over."""
     query = scope["query_string"].decode("latin-1")
     path = scope["raw_path"].decode("latin-1").partition("?")[0]
     url = f"http://notebook{path}{'?' + query if query else ''}"
     pairs = headers.inward(scope["headers"], token_of(upstream.attempt), plain=page)
-    bare = scope["method"] in ("GET", "HEAD", "OPTIONS")
+    bare = scope["method"] in BARE
     for left in (1, 0):
-        body = None if bare else _body(receive)
+        body = None if bare else said.body()
         request = upstream.http.build_request(scope["method"], url, headers=pairs, content=body)
         try:
             return await upstream.http.send(request, stream=True)
@@ -108,17 +157,6 @@ async def _asked(scope: Any, receive: Receive, upstream: Upstream, page: bool) -
             if not bare or not left:
                 raise Away(repr(failure)) from failure
     raise Away
-
-
-async def _body(receive: Receive) -> AsyncIterator[bytes]:
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise Away("the browser hung up")
-        if message.get("body"):
-            yield message["body"]
-        if not message.get("more_body"):
-            return
 
 
 async def _page(send: Send, answer: httpx.Response, pairs: headers.Pairs, base: str) -> None:

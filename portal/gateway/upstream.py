@@ -20,6 +20,8 @@ IDLE_S = 600.0
 MOST_CONNECTIONS = 64
 KEPT_CONNECTIONS = 16
 CONNECT_S = 15.0
+POOL_S = 30.0
+"""So long a call waits for one of the notebook's connections when all are taken."""
 
 MOST_SOCKETS = 24
 """So many kernels, terminals and the like may be open in one notebook at a time."""
@@ -46,7 +48,7 @@ class Upstream:
                     max_connections=MOST_CONNECTIONS, max_keepalive_connections=KEPT_CONNECTIONS
                 ),
             ),
-            timeout=httpx.Timeout(None, connect=CONNECT_S),
+            timeout=httpx.Timeout(None, connect=CONNECT_S, pool=POOL_S),
             trust_env=False,
         )
 

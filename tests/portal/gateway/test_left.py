@@ -68,6 +68,17 @@ async def test_a_long_answer_is_cut_off_when_its_guest_may_no_longer_be_there(vi
         assert visit.heard.empty()  # it must not look whole
 
 
+async def test_a_long_answer_ends_when_the_browser_is_gone(visit):
+    async with await asyncio.start_unix_server(endless, visit.path):
+        call = visit.call("http", {"type": "http.request"})
+        assert (await visit.next())["status"] == 200
+        assert visit.carried == 1
+        visit.said.put_nowait({"type": "http.disconnect"})
+        async with asyncio.timeout(SOON_S):
+            await call
+        assert visit.carried == 0
+
+
 async def test_books_that_are_away_for_a_moment_throw_nobody_out(visit, monkeypatch):
     asked = []
 

@@ -38,13 +38,18 @@ class Visit:
         self.said: asyncio.Queue = asyncio.Queue()
         self.heard: asyncio.Queue = asyncio.Queue()
         self.room = True
+        self.carried = 0
 
     async def upstream(self, guest):
         """The notebook itself: no node lies between."""
 
         @contextmanager
         def in_use(*, socket=False):
-            yield self.room or not socket
+            self.carried += 1
+            try:
+                yield self.room or not socket
+            finally:
+                self.carried -= 1
 
         http = httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(uds=self.path), timeout=None)
         return SimpleNamespace(path=self.path, attempt=guest.attempt, http=http, in_use=in_use)
