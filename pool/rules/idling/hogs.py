@@ -23,6 +23,7 @@ class Use:
     sm_percent: float | None
     known_s: float
     quiet_s: float | None = None
+    attempt: int = 0
 
     @property
     def share(self) -> float:

@@ -1,5 +1,6 @@
 """Work of every kind that holds card memory while its SM use is nothing, in a few queries."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -40,33 +41,36 @@ FROM run JOIN LATERAL (
 """
 
 _QUIET = """
-SELECT attempt_id,
-       coalesce(sum(seconds) FILTER (WHERE at > coalesce(last, '-infinity') AND known[2] > 0), 0),
-       bool_or(last IS NOT NULL)
-FROM (
-    SELECT attempt_id, at, seconds, known,
-           max(at) FILTER (WHERE mean[2] >= %(sm)s) OVER (PARTITION BY attempt_id) AS last
+WITH minute AS (
+    SELECT attempt_id, at, max(seconds) FILTER (WHERE known[2] > 0) AS seconds,
+           bool_or(mean[2] >= %(sm)s) AS busy
     FROM pool_rollup_minute
     WHERE attempt_id = ANY(%(attempts)s) AND at > %(since)s AND slice_id IS NOT NULL
-) m GROUP BY attempt_id
+    GROUP BY attempt_id, at
+), last AS (
+    SELECT attempt_id, max(at) FILTER (WHERE busy) AS at FROM minute GROUP BY attempt_id
+)
+SELECT m.attempt_id,
+       coalesce(sum(m.seconds) FILTER (WHERE m.at > coalesce(l.at, '-infinity')), 0)
+FROM minute m JOIN last l USING (attempt_id) GROUP BY m.attempt_id
 """
 
 
 def hog_list(*, standing: Standing, now: datetime) -> list[tuple[Workload, Use]]:
     """Those of the projects that the person may read, the most memory first."""
     rows = workload_list(standing=standing).filter(state=WorkloadState.RUNNING)
-    work = {row.pk: row for row in rows}
-    found = hogs(uses_of(workloads=list(work), now=now))[:MOST]
-    return [(work[one.workload], one) for one in found]
+    running = rows.order_by().values_list("pk", flat=True)
+    found = _with_quiet(hogs(uses_of(workloads=list(running), now=now))[:MOST], now)
+    work = {row.pk: row for row in rows.filter(pk__in=[one.workload for one in found])}
+    return [(work[one.workload], one) for one in found if one.workload in work]
 
 
 def uses_of(*, workloads: list[int], now: datetime) -> list[Use]:
-    """What each of these has used lately; two queries however many they are."""
+    """What each of these has used lately; one query however many they are."""
     words: dict[str, Any] = {"work": workloads, "since": now - timedelta(seconds=LOOK_S)}
     with connection.cursor() as cursor:
         cursor.execute(_USES, words)
         told = cursor.fetchall()
-    quiet = _quiet([row[5] for row in told], now)
     return [
         Use(
             workload=workload,
@@ -74,10 +78,16 @@ def uses_of(*, workloads: list[int], now: datetime) -> list[Use]:
             slice_mib=int(mib),
             sm_percent=sm,
             known_s=float(known),
-            quiet_s=quiet.get(attempt),
+            attempt=attempt,
         )
         for workload, mib, memory, sm, known, attempt in told
     ]
+
+
+def _with_quiet(found: list[Use], now: datetime) -> list[Use]:
+    """The same with how long each is quiet; asked of those that are shown alone."""
+    quiet = _quiet([one.attempt for one in found], now) if found else {}
+    return [replace(one, quiet_s=quiet.get(one.attempt)) for one in found]
 
 
 def _quiet(attempts: list[int], now: datetime) -> dict[int, float]:
@@ -86,4 +96,4 @@ def _quiet(attempts: list[int], now: datetime) -> dict[int, float]:
     words["since"] = now - timedelta(seconds=BACK_S)
     with connection.cursor() as cursor:
         cursor.execute(_QUIET, words)
-        return {attempt: float(seconds) for attempt, seconds, _seen in cursor.fetchall()}
+        return {attempt: float(seconds) for attempt, seconds in cursor.fetchall()}

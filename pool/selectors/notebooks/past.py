@@ -17,11 +17,15 @@ SELECT a.number,
 FROM pool_attempt a
 JOIN pool_placement p ON p.attempt_id = a.id
 LEFT JOIN LATERAL (
-    SELECT sum(seconds) FILTER (WHERE mean[2] IS NOT NULL) AS known,
-           sum(seconds) FILTER (WHERE mean[2] >= %(sm)s) AS used
-    FROM pool_rollup_minute
-    WHERE attempt_id = a.id AND slice_id IS NOT NULL
-      AND at >= p.opened_at - interval '1 minute' AND at <= coalesce(p.closed_at, pool_now())
+    SELECT sum(m.known) AS known, sum(m.used) AS used FROM (
+        SELECT avg(seconds) FILTER (WHERE mean[2] IS NOT NULL) AS known,
+               sum(seconds) FILTER (WHERE mean[2] >= %(sm)s)
+                   / count(*) FILTER (WHERE mean[2] IS NOT NULL) AS used
+        FROM pool_rollup_minute
+        WHERE attempt_id = a.id AND slice_id IS NOT NULL
+          AND at >= p.opened_at - interval '1 minute' AND at <= coalesce(p.closed_at, pool_now())
+        GROUP BY at
+    ) m
 ) s ON true
 WHERE a.workload_id = %(work)s
 ORDER BY a.number DESC LIMIT %(most)s
@@ -30,7 +34,10 @@ ORDER BY a.number DESC LIMIT %(most)s
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """One run in seconds: how long it held its slice, how long SM was known, and how long busy."""
+    """One run in seconds: how long it held its slice, how long SM was known, and how long busy.
+
+    Of several slices the mean counts: two that compute for an hour are busy for an hour.
+    """
 
     number: int
     held_s: float

@@ -10,9 +10,9 @@ from pool.clock import now
 from pool.errors import Forbidden, Invalid
 from pool.events import SYSTEM
 from pool.lifecycle.idleness import NightAnswer
-from pool.models import Event, IdleRule, Notice, NoticeDelivery
+from pool.models import Event, Hold, IdleRule, MinuteRollup, Notice, NoticeDelivery
 from pool.selectors.memberships import standing
-from pool.selectors.notebooks.hogs import hog_list
+from pool.selectors.notebooks.hogs import _quiet, hog_list
 from pool.selectors.notebooks.past import held_and_used
 from pool.selectors.notebooks.preview import touched_by
 from pool.selectors.notebooks.rules import rule_of
@@ -153,6 +153,53 @@ def test_who_holds_memory_for_nothing_is_listed_whatever_kind_it_is(desk, lead):
     for _ in range(14):
         desk.read()
     assert hog_list(standing=standing(user=lead), now=now()) == []
+
+
+def minutes(desk, percents, busy_first=False):
+    """Five minutes of several slices at once; the first may be busy."""
+    hold = Hold.objects.get(slice__isnull=False)
+    moment = now().replace(second=0, microsecond=0) - timedelta(minutes=6)
+    attempt = hold.placement.attempt
+    type(hold.placement).objects.filter(pk=hold.placement_id).update(opened_at=moment)
+    MinuteRollup.objects.filter(attempt_id=attempt.pk).delete()
+    made = [
+        MinuteRollup(
+            at=moment + timedelta(seconds=60 * number),
+            card_id=hold.card_id,
+            slice_id=hold.slice_id + one,
+            attempt_id=attempt.pk,
+            seconds=60.0,
+            mean=[None, 90.0 if busy_first and number == 0 else percent],
+            peak=[None, percent],
+            known=[0.0, 60.0],
+        )
+        for number in range(5)
+        for one, percent in enumerate(percents)
+    ]
+    MinuteRollup.objects.bulk_create(made)
+    return attempt
+
+
+def test_work_on_several_slices_is_quiet_no_longer_than_on_one(desk, lead):
+    attempt = minutes(desk, [0.0, 0.0, 0.0], busy_first=True)
+    assert _quiet([attempt.pk], now()) == {attempt.pk: 240.0}
+    desk.memory = 6000.0
+    for _ in range(14):
+        desk.read()
+    ((_work, use),) = hog_list(standing=standing(user=lead), now=now())
+    assert use.quiet_s == 240.0
+
+
+def test_minutes_of_several_slices_are_counted_once_as_held_and_used(desk):
+    minutes(desk, [90.0, 0.0])
+    (run,) = held_and_used(workload=desk.work)
+    assert (run.known_s, run.used_s, run.used_milli) == (300.0, 150.0, 500)
+
+
+def test_only_of_what_is_shown_it_is_asked_how_long_it_is_quiet(desk, lead):
+    with CaptureQueriesContext(connection) as seen:
+        assert hog_list(standing=standing(user=lead), now=now()) == []
+    assert not any("pool_rollup_minute" in one["sql"] for one in seen.captured_queries)
 
 
 def test_the_owner_is_asked_about_it_once_an_hour(desk):
