@@ -1,5 +1,7 @@
 """What a person could start at this moment without asking anybody, and what the rest waits for."""
 
+import json
+import time
 from dataclasses import dataclass, replace
 from threading import Lock
 
@@ -18,6 +20,7 @@ from pool.rules.needs import from_mapping
 from pool.selectors.partitions import partitions_of
 from pool.selectors.templates import usable_templates
 from pool.selectors.tenants import working_projects
+from portal.access.rates import Rate
 from portal.explained import looked
 from portal.pages.advisor.waits import STALE_S, effects_for
 from portal.pages.answers import Priced, answer
@@ -30,6 +33,14 @@ MOST = 30
 KINDS = frozenset({WorkloadKind.JOB, WorkloadKind.NOTEBOOK})
 TOLD_WAITS = 3
 """For so many that have no room now the queue is planned anew, to tell how long they would wait."""
+
+KEPT_S = 30.0
+"""So old may the look at the pool be here."""
+
+TOLD = Rate(limit=6, seconds=60)
+"""So often one person is told how long things would wait; more often only that they wait."""
+
+Kind = tuple[str, frozenset[int], bool, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,7 @@ def _last(request: HtmxRequest) -> str:
 
 def startable(*, request: HtmxRequest, project: Project) -> list[Startable]:
     """The project's usable templates: first what starts now, then what has room, then the rest."""
-    look = looked(stale_s=STALE_S)
+    look = _look()
     partitions = list(partitions_of(project=project))
     rows = usable_templates(standing=request.standing, project=project)
     wanted = [one for one in rows if one.kind in KINDS][:SHOWN]
@@ -106,7 +117,7 @@ def _judged(
     )
     if told.best is None or told.need is None:
         return None
-    why = _kept(look, project, version, partitions)
+    why = _kept(look, version, partitions)
     return Startable(version, told.best, told.free, why)
 
 
@@ -115,6 +126,8 @@ def _with_waits(
 ) -> list[Startable]:
     """The first of those that have no room, with their expected wait."""
     late = [one for one in found if one.why is not None][:TOLD_WAITS]
+    if not late or TOLD.knock(request.user.uid):
+        return found
     told = {
         one.version.pk: effects_for(
             project=project,
@@ -130,29 +143,49 @@ def _with_waits(
 
 
 _LOCK = Lock()
-_seen: dict[tuple[int, int], str | None] = {}
-_of: list[Look] = []
+"""Held while one kind of work is planned: two who ask for the same have it planned once."""
+
+_seen: dict[Kind, str | None] = {}
+_of: list[tuple[float, Look]] = []
 
 
-def _kept(
-    look: Look, project: Project, version: TemplateVersion, partitions: list[Partition]
-) -> str | None:
-    """The plan's word for one template in one project, made once for each look at the pool."""
-    key = (project.pk, version.pk)
+def forget() -> None:
+    """Drop all that is kept."""
     with _LOCK:
-        if not _of or _of[0] is not look:
-            _of[:] = [look]
+        _of.clear()
+        _seen.clear()
+
+
+def _look() -> Look:
+    """The pool of at most half a minute ago: every open first page asks again and again."""
+    with _LOCK:
+        if not _of or time.monotonic() - _of[0][0] > KEPT_S:
+            _of[:] = [(time.monotonic(), looked(stale_s=STALE_S))]
             _seen.clear()
-        if key in _seen:
-            return _seen[key]
-    why = waits_now(
+        return _of[0][1]
+
+
+def _kept(look: Look, version: TemplateVersion, partitions: list[Partition]) -> str | None:
+    """The plan's word for one kind of work, made once for each look, whatever project asks."""
+    kind = (
+        json.dumps(version.need, sort_keys=True),
+        frozenset(one.pk for one in partitions),
+        version.unlimited_modes,
+        version.work_class,
+    )
+    with _LOCK:
+        if not _of or _of[0][1] is not look:
+            return _planned(look, version, partitions)
+        if kind not in _seen:
+            _seen[kind] = _planned(look, version, partitions)
+        return _seen[kind]
+
+
+def _planned(look: Look, version: TemplateVersion, partitions: list[Partition]) -> str | None:
+    return waits_now(
         look=look,
         need=from_mapping(version.need),
         partitions=partitions,
         unlimited_modes=version.unlimited_modes,
         work_class=version.work_class,
     )
-    with _LOCK:
-        if _of[0] is look:
-            _seen[key] = why
-    return why

@@ -3,13 +3,15 @@
 import pytest
 from asgiref.sync import async_to_sync
 
-from pool.models import Notebook, Notice, Template, TemplateVersion, Workload
+from pool.models import Membership, Notebook, Notice, Template, TemplateVersion, Workload
 from pool.rules.notices import NoticeKind
 from pool.services.notices.choices import notice_read
 from pool.services.notices.send import notice_send
 from portal.live.hub import Hub
 from portal.live.relevance import news_of, touches
+from portal.pages.advisor import startable
 from portal.pages.panels import panel_key, panel_render
+from tests import rows
 
 
 def told(user, key="one", text="Your request was approved."):
@@ -60,6 +62,40 @@ def test_without_an_allowance_one_asks_and_without_a_project_one_is_told_how(vis
     assert f"/requests/new/?template={world.version.template.slug}" in shown
     shown = visit("billing_reader").part("/home/now/").content.decode()
     assert "no project yet" in shown
+
+
+def test_the_same_kind_of_work_is_planned_once_for_all_projects_and_people(
+    visit, world, monkeypatch
+):
+    second = rows.project(organization=world.own.project.organization, slug="second")
+    Membership.objects.create(user=visit("member").user, project=second, role="member")
+    planned = []
+
+    def plans(**given):
+        planned.append(given["need"])
+        return "busy"
+
+    monkeypatch.setattr(startable, "waits_now", plans)
+    for role in ("member", "lead"):
+        visit(role).part("/home/now/")
+    once = len(planned)
+    assert once
+    world.own.work(name="meanwhile")
+    visit("member").part("/home/now/?project=second")
+    assert len(planned) == once
+
+
+def test_who_asks_again_and_again_is_not_told_the_wait_each_time(visit, world, monkeypatch):
+    asked = []
+    monkeypatch.setattr(startable, "waits_now", lambda **given: "busy")
+    monkeypatch.setattr(startable, "effects_for", lambda **given: asked.append(given))
+    member = visit("member")
+    member.part("/home/now/")
+    each = len(asked)
+    assert each
+    for _ in range(2 * startable.TOLD.limit):
+        assert member.part("/home/now/").status_code == 200
+    assert len(asked) == each * startable.TOLD.limit
 
 
 def test_another_tenants_project_is_never_chosen(visit, world):
