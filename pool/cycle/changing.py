@@ -16,6 +16,7 @@ from pool.locks import ROUND
 from pool.models.workloads import Workload
 from pool.scheduling.model import Snapshot
 from pool.scheduling.plan import plan
+from pool.selectors.telemetry.bandwidth import learned_heavy
 from pool.services.moves import locked
 from pool.services.queueing.change import changes_barred, workload_as_changed, workload_changed
 
@@ -62,7 +63,7 @@ def _between_rounds() -> None:
 def _waiting(workload: Workload) -> Workload:
     rows = Workload.objects.filter(pk=workload.pk)
     related = ("project__fair_use", "project__organization__fair_use", "template_version", "lease")
-    found = locked(rows.select_related(*related))
+    found = locked(rows.select_related(*related).annotate(learned_heavy=learned_heavy()))
     if not found or found[0].state != WorkloadState.QUEUED:
         raise Stale
     return found[0]

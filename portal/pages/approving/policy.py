@@ -14,7 +14,7 @@ from pool.errors import PoolError
 from pool.events import Actor
 from pool.models.approvals.policies import ApprovalPolicy
 from pool.models.tenants import Organization
-from pool.rules.approval import DEFAULT_POLICY, policy_from
+from pool.rules.approval import DECIDERS, DEFAULT_POLICY, policy_from
 from pool.selectors.approvals.policies import policy_list
 from pool.selectors.tenants import organization_list
 from pool.services.approvals.policies import MOST_HOURS, approval_policy_set
@@ -68,6 +68,11 @@ class PolicyForm(StepsForm):
         help_text=gettext_lazy("One a line, as 2026-12-25."),
     )
     reason = forms.CharField(label=gettext_lazy("Why this change"), max_length=200)
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        for role in DECIDERS:  # a post without it must not take a step away
+            self.fields[f"{role}_when"].required = True
 
     @property
     def calendar(self) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 import pytest
 
+from pool.clock import now
+from pool.cycle import changing
 from pool.cycle.changing import change_apply
 from pool.cycle.round import run_rounds
 from pool.cycle.waiting import waiting_explain
 from pool.errors import HelpsNoMore, Invalid, Stale
 from pool.events import SYSTEM
-from pool.models import Event, Partition, Workload
+from pool.models import Event, LearnedBandwidth, Partition, Workload
 from tests import rows
 from tests.pool.cycle.test_commit import lease_of
 
@@ -91,6 +93,23 @@ def test_a_change_that_would_take_anothers_start_is_refused(pool):
     with pytest.raises(HelpsNoMore) as refused:
         apply(work, "fewer_cards", 2)
     assert refused.value.detail == {"why": "others", "others": 1}
+
+
+def test_a_change_is_judged_with_the_bandwidth_that_was_learned(pool, monkeypatch):
+    work = crowded()
+    version = work.template_version
+    version.bandwidth = "measured"
+    version.save(update_fields=["bandwidth"])
+    words = {"heavy": True, "runs": 3, "heavy_runs": 3, "percent": 90, "learned_at": now()}
+    LearnedBandwidth.objects.create(version=version, **words)
+    judged = []
+    real = changing.waiting_of
+    monkeypatch.setattr(
+        changing, "waiting_of", lambda *given: judged.append(real(*given)) or judged[-1]
+    )
+    apply(work, "fewer_cards", 2)
+    (after,) = judged
+    assert after.need.heavy_bandwidth
 
 
 def test_work_that_would_start_by_itself_or_waits_no_more_is_not_changed(pool):
