@@ -20,6 +20,12 @@ def template_versions(*, standing: Standing) -> QuerySet[TemplateVersion]:
     return rows.order_by("template__rank", "template__slug")
 
 
+def template_list(*, standing: Standing) -> QuerySet[Template]:
+    """The templates of those versions: another organization's is as unknown as a wrong name."""
+    known = template_versions(standing=standing).order_by().values("template")
+    return Template.objects.filter(pk__in=known)
+
+
 def usable_templates(
     *, standing: Standing, project: Project | None = None
 ) -> list[TemplateVersion]:

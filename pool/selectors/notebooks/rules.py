@@ -10,6 +10,8 @@ from pool.models.placements import Placement
 from pool.models.workloads import Workload
 from pool.rules.idle import Rule
 from pool.selectors.memberships import Standing
+from pool.selectors.partitions import partition_list
+from pool.selectors.templates import template_list
 
 
 def rule_of(*, workload: Workload) -> Rule:
@@ -67,8 +69,13 @@ def _narrow(rule: IdleRule) -> tuple[int, bool, bool, bool]:
 
 
 def rule_list(*, standing: Standing) -> QuerySet[IdleRule]:
-    """Rules for all, and those of projects that the person may read."""
+    """Rules for all, and those of projects that the person may read.
+
+    A rule for all that names a template or a partition is known to those who may know of that.
+    """
     rows = IdleRule.objects.select_related("template", "project__organization", "partition")
     if standing.platform:
         return rows
-    return rows.filter(Q(project=None) | standing.sees())
+    template = Q(template=None) | Q(template__in=template_list(standing=standing))
+    partition = Q(partition=None) | Q(partition__in=partition_list(standing=standing).values("pk"))
+    return rows.filter(Q(project=None) & template & partition | standing.sees())

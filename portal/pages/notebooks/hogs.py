@@ -6,6 +6,7 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from billing.selectors.usage import workload_costs
 from pool.clock import now
@@ -23,11 +24,14 @@ from portal.pages.htmx import HtmxRequest, fragment, page, refusal_as_toast, toa
 Line = dict[str, Any]
 
 ORDERS: dict[str, tuple[Any, Callable[[Line], Any]]] = {
-    "memory": (_("Memory held"), lambda one: -(one["use"].memory_mib or 0)),
-    "share": (_("Part of its slice"), lambda one: -one["use"].share),
-    "quiet": (_("Quiet for"), lambda one: -(one["use"].quiet_s or 0)),
-    "cost": (_("Cost"), lambda one: -(one["cost"].amount_micro or 0) if one["cost"] else 0),
-    "owner": (_("Owner"), lambda one: one["row"].owner.username),
+    "memory": (gettext_lazy("Memory held"), lambda one: -(one["use"].memory_mib or 0)),
+    "share": (gettext_lazy("Part of its slice"), lambda one: -one["use"].share),
+    "quiet": (gettext_lazy("Quiet for"), lambda one: -(one["use"].quiet_s or 0)),
+    "cost": (
+        gettext_lazy("Cost"),
+        lambda one: -(one["cost"].amount_micro or 0) if one["cost"] else 0,
+    ),
+    "owner": (gettext_lazy("Owner"), lambda one: one["row"].owner.username),
 }
 
 
@@ -72,7 +76,7 @@ def nudge(request: HtmxRequest, uid: str) -> HttpResponse:
     told = owner_nudged(
         workload=row,
         who=str(request.user),
-        words=request.POST.get("words", ""),
+        words=request.POST.get("words", "").replace("\0", ""),
         actor=Actor.of(request.user),
     )
     said = _("The owner was told.") if told else _("The owner was told within this hour already.")

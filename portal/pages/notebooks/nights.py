@@ -94,7 +94,7 @@ def answer(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
     wish = night_open(workload=row)
     if wish is None:
         raise NothingAsked
-    words = request.POST.get("words", "")
+    words = request.POST.get("words", "").replace("\0", "")
     actor = Actor.of(request.user)
     night_answer(night=wish, answer=said, user=request.user, actor=actor, words=words)
     return go(request, reverse("notebook", args=[row.uid]))

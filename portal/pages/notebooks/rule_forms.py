@@ -12,6 +12,8 @@ from pool.models.partitions import Partition
 from pool.models.templates import Template
 from pool.rules.idling.words import LEAST_S, MOST_KEEPS, MOST_REASON, MOST_S
 from pool.selectors.memberships import Standing
+from pool.selectors.partitions import partition_list
+from pool.selectors.templates import template_list
 from pool.selectors.tenants import project_list
 from pool.services.notebooks.rules import SCOPES, WORDS
 from portal.access.guards import may
@@ -98,8 +100,10 @@ class RuleForm(forms.Form):
         ]
         rows = {
             "project": project_list(standing=standing).filter(pk__in=projects),
-            "template": Template.objects.filter(versions__kind="notebook").distinct(),
-            "partition": Partition.objects.all(),
+            "template": template_list(standing=standing)
+            .filter(versions__kind="notebook")
+            .distinct(),
+            "partition": partition_list(standing=standing),
         }
         for name, chosen in rows.items():
             self.fields[name].queryset = chosen  # type: ignore[attr-defined]

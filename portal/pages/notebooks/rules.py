@@ -60,7 +60,8 @@ def remove(request: HtmxRequest, uid: str) -> HttpResponse:
     """Take it away."""
     row = found(rule_list(standing=request.standing), uid)
     guard(request.standing, Verb.IDLE_SET, row.project)
-    idle_rule_remove(rule=row, actor=Actor.of(request.user), reason=request.POST.get("reason", ""))
+    reason = request.POST.get("reason", "").replace("\0", "")
+    idle_rule_remove(rule=row, actor=Actor.of(request.user), reason=reason)
     messages.success(request, _("The rule is gone; the next wider one holds."))
     return go(request, reverse("idle-rules"))
 

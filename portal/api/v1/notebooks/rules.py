@@ -22,6 +22,7 @@ from pool.rules.idling.words import (
 )
 from pool.selectors.notebooks.preview import Touched, touched_by
 from pool.selectors.notebooks.rules import rule_list
+from pool.selectors.templates import template_list
 from pool.services.notebooks.rules import SCOPES, WORDS, idle_rule_remove, idle_rule_set
 from portal.access.guards import anywhere
 from portal.access.roles import Verb
@@ -155,16 +156,16 @@ class IdleRuleDoor(Listed):
         self.allow(Verb.IDLE_SET, given["project"])
         partition = given.get("partition")
         given["partition"] = partition_named(self.standing, partition) if partition else None
-        given["template"] = _template(given.get("template"))
+        given["template"] = self._template(given.get("template"))
         return given
 
-
-def _template(slug: str | None) -> Template | None:
-    if not slug:
-        return None
-    row = Template.objects.filter(slug=slug).first()
-    if row is None:
-        raise serializers.ValidationError(
-            {"template": [_("Not known: %(names)s.") % {"names": slug}]}
-        )
-    return row
+    def _template(self, slug: str | None) -> Template | None:
+        """Another organization's is as unknown as a wrong name."""
+        if not slug:
+            return None
+        row = template_list(standing=self.standing).filter(slug=slug).first()
+        if row is None:
+            raise serializers.ValidationError(
+                {"template": [_("Not known: %(names)s.") % {"names": slug}]}
+            )
+        return row

@@ -100,6 +100,45 @@ def test_only_platform_admins_set_rules_for_all_and_members_set_none(house):
     assert house.by("org_admin").post(f"/idle-rules/{rule.uid}/", RULE).status_code == 403
 
 
+def test_names_of_another_tenants_templates_and_partitions_are_nobody_elses(house):
+    other, mine = rows.organization(), rows.template(kind="notebook").template
+    theirs = rows.template(kind="notebook").template
+    theirs.organization, theirs.slug, theirs.name = other, "their-lab", "Their lab"
+    theirs.save()
+    kept = rows.partition(slug="their-cards", name="Their cards", open_to_all=False)
+    kept.organizations.add(other)
+    rule = IdleRule.objects.create(idle_seconds=3600, warn_minutes=[2], template=theirs)
+    IdleRule.objects.create(idle_seconds=3600, warn_minutes=[2], partition=kept)
+    olga = house.by("org_admin")
+    form = olga.get("/idle-rules/new/").content.decode()
+    assert mine.slug in form
+    for path in ("/idle-rules/new/", "/idle-rules/", "/api/v1/idle-rules"):
+        shown = olga.get(path).content.decode()
+        assert "their-lab" not in shown and "their-cards" not in shown
+    assert olga.get(f"/idle-rules/{rule.uid}/").status_code == 404
+    scopes = ({"template": "their-lab"}, {"template": "nothing"}, {"partition": "their-cards"})
+    for scope in scopes:
+        assert olga.post("/idle-rules/new/", RULE | {"project": house.project.slug} | scope)
+        body = {"idle_seconds": 3600, "project": house.project.slug} | scope
+        said = olga.post("/api/v1/idle-rules", body, content_type="application/json")
+        assert said.status_code == 400
+    assert IdleRule.objects.count() == 2
+
+
+def test_a_null_character_in_free_words_breaks_nothing(house):
+    rule = IdleRule.objects.create(idle_seconds=3600, warn_minutes=[2], project=house.project)
+    olga, lead = house.by("org_admin"), house.by("lead")
+    assert olga.post(f"/idle-rules/{rule.uid}/remove/", {"reason": "a\0b"}).status_code == 303
+    here = f"/workloads/{house.work.uid}/nudge/"
+    assert lead.post(here, {"words": "a\0b"}, headers=HTMX).status_code == 204
+    asked = {"until": localtime(now() + timedelta(hours=9)), "reason": "long fit"}
+    asked["until"] = asked["until"].strftime("%Y-%m-%dT%H:%M")
+    night = f"/notebooks/{house.work.uid}/night/"
+    assert house.by("owner").post(night, asked).status_code == 303
+    assert lead.post(f"{night}granted/", {"words": "a\0b"}, headers=HTMX).status_code < 400
+    assert NightKeep.objects.get().answer == "granted"
+
+
 def test_a_night_is_asked_with_its_price_and_granted_by_somebody_else(house):
     Price.objects.create(
         partition=Partition.objects.get(),
