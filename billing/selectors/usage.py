@@ -13,10 +13,8 @@ from billing.rating.intervals import SECOND_US, micros
 from billing.selectors.holds import RatedHold, database_now, rated_holds
 from pool.models.placements import Hold
 from pool.models.tenants import Project
-from pool.models.users import User
 from pool.models.workloads import Workload
 from pool.selectors.memberships import Standing
-from pool.selectors.memberships import standing as standing_of
 
 CARD_SECOND = 1_000_000 * SECOND_US
 
@@ -68,10 +66,9 @@ class _Total:
         )
 
 
-def usage_list(*, user: User) -> QuerySet[Usage]:
+def usage_list(*, standing: Standing) -> QuerySet[Usage]:
     """Usage rows whose cost the person may read."""
-    seen = standing_of(user=user).spends("project")
-    rows = Usage.objects.filter(seen).exclude(kind=KEPT_IDLE, reserved_us=0)
+    rows = Usage.objects.filter(standing.spends("project")).exclude(kind=KEPT_IDLE, reserved_us=0)
     return rows.select_related("project", "workload", "owner", "hold", "kept__reservation__lease")
 
 

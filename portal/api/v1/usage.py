@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from billing.models.usage import KINDS, Usage
 from billing.selectors.usage import usage_list
+from portal.access.showback import moneyless, with_money
 from portal.api.door import UID, Listed
 from portal.api.fields import Filters
 
@@ -14,8 +15,9 @@ from portal.api.fields import Filters
 class UsageOut(serializers.ModelSerializer[Usage]):
     """The part of one hold in one UTC hour. `amount_micro` is in 10⁻⁶ of the currency.
 
-    It is null while no price is known. `running` rows end where the meter last looked. A row of
-    kind "kept-idle" is of a card kept for a reserved `lease`: the part that no work of it held.
+    It is null while no price is known, and where the contract shows use without money. `running`
+    rows end where the meter last looked. A row of kind "kept-idle" is of a card kept for a reserved
+    `lease`: the part that no work of it held.
     """
 
     project = serializers.CharField(source="project.slug")
@@ -59,6 +61,11 @@ class UsageOut(serializers.ModelSerializer[Usage]):
             "amount_micro",
         ]
 
+    def to_representation(self, row: Usage) -> dict[str, Any]:
+        """Without money where the contract says so."""
+        said: dict[str, Any] = super().to_representation(row)
+        return said | {"amount_micro": None} if moneyless(row) else said
+
     def get_seconds(self, row: Usage) -> float:
         """Seconds held in that hour, exact to the microsecond."""
         return row.reserved_us / 1_000_000
@@ -84,7 +91,7 @@ class UsageDoor(Listed):
 
     def rows(self) -> QuerySet[Usage]:
         """The caller's own."""
-        return usage_list(user=self.user)
+        return with_money(usage_list(standing=self.standing), self.standing)
 
     def narrowed(self, rows: QuerySet[Usage], **asked: Any) -> QuerySet[Usage]:
         """By kind, project, workload, owner and hour."""

@@ -19,7 +19,7 @@ from billing.selectors.usage import (
 from billing.services.metering import usage_meter
 from pool.lifecycle.events import EventKind
 from pool.models import Membership, User
-from pool.selectors.memberships import Standing
+from pool.selectors.memberships import Standing, standing
 from tests.billing.rows import Books, at, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -125,11 +125,11 @@ def test_rows_are_seen_by_those_who_may_read_the_projects_cost():
         told(hold)
     usage_meter()
     reader = User.objects.create(username="reader")
-    assert not usage_list(user=reader).exists()
+    assert not usage_list(standing=standing(user=reader)).exists()
     Membership.objects.create(
         user=reader, organization=one.project.organization, role="billing_reader"
     )
-    assert {row.project for row in usage_list(user=reader)} == {one.project}
+    assert {row.project for row in usage_list(standing=standing(user=reader))} == {one.project}
 
 
 def test_the_months_of_all_projects_take_as_many_queries_as_of_one():

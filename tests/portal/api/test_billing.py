@@ -5,6 +5,8 @@ import hashlib
 import pytest
 
 from billing.models import Month, Usage
+from billing.services.budgets import budget_set
+from billing.services.contracts import contract_set
 from billing.services.metering import usage_meter
 from billing.services.posting import ledger_post
 from pool.events import SYSTEM, record
@@ -113,3 +115,34 @@ def test_a_budget_is_set_read_and_overdrawn(world):
     assert admin.get(f"budgets/{uid}").status_code == 404
     for wrong in ({"project": "speech"}, {"user": "nobody"}, {"every": "custom"}):
         assert admin.post("budgets", body | wrong).status_code == 400
+
+
+def test_showback_shows_use_without_money_over_rest_as_on_pages(world, month):
+    home = world.own.organization
+    budget_set(organization=home, project=world.own.project, limit_micro=10**9, actor=SYSTEM)
+    hours = budget_set(
+        organization=home,
+        project=world.own.project,
+        limit_micro=10**9,
+        measure="card_hours",
+        actor=SYSTEM,
+    )
+    contract_set(organization=home, since=at("2026-02-01").date(), showback=True, actor=SYSTEM)
+    member, admin = world.by("member"), world.by("org_admin")
+    shown = member.get("usage").json()["results"]
+    assert {row["amount_micro"] for row in shown} == {None}
+    assert 1_900_000 in {row["amount_micro"] for row in admin.get("usage").json()["results"]}
+    said = {row["measure"]: row for row in member.get("budgets").json()["results"]}
+    assert said["money"]["limit_micro"] is None
+    assert said["card_hours"]["limit_micro"] == 10**9
+    stand = member.get(f"budgets/{said['money']['uid']}/stand").json()["stand"]
+    assert (stand["spent_micro"], stand["allowed_micro"], stand["forecast_micro"]) == (None,) * 3
+    assert member.get(f"budgets/{hours.uid}/stand").json()["stand"]["allowed_micro"] == 10**9
+    stand = admin.get(f"budgets/{said['money']['uid']}/stand").json()["stand"]
+    assert stand["allowed_micro"] == 10**9
+
+
+def test_months_no_calendar_of_bills_holds_are_refused(world):
+    for month in ("0001-01", "1999-12"):
+        body = {"organization": "vision-org", "month": month}
+        assert world.by("org_admin").post("invoices", body).status_code == 400

@@ -11,20 +11,30 @@ from rest_framework.response import Response
 
 from billing.models.budgets import Budget
 from billing.rating.budgets import Action, Every, Measure
-from billing.selectors.budgets import budget_list, budget_spent
+from billing.selectors.budgets import Spent, budget_list, budget_spent
 from billing.services.budgets import MOST_MICRO, budget_overdraw, budget_remove, budget_set
 from pool.models import Project, User
 from portal.access.roles import Verb
+from portal.access.showback import moneyless, with_money
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given
 from portal.api.v1.references import organization_named
+
+AMOUNTS = ("limit_micro", "overdraft_micro")
+STANDS = ("spent_micro", "allowed_micro", "forecast_micro")
+
+
+def _hidden(row: Budget) -> bool:
+    """Card-hours are no money."""
+    return row.measure == Measure.MONEY and moneyless(row)
 
 
 class BudgetOut(serializers.ModelSerializer[Budget]):
     """A budget; amounts in 10⁻⁶ of the currency, or of a card-hour by its `measure`.
 
     Without a project it is the whole organization's, without a user everybody's together.
-    `acting_since` says since when it keeps new work from starting.
+    `acting_since` says since when it keeps new work from starting. Amounts of money are null where
+    the contract shows use without money.
     """
 
     organization = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
@@ -33,6 +43,8 @@ class BudgetOut(serializers.ModelSerializer[Budget]):
     measure = serializers.ChoiceField(choices=[one.value for one in Measure])
     every = serializers.ChoiceField(choices=[one.value for one in Every])
     action = serializers.ChoiceField(choices=[one.value for one in Action])
+    limit_micro = serializers.IntegerField(allow_null=True)
+    overdraft_micro = serializers.IntegerField(allow_null=True)
 
     class Meta:
         model = Budget
@@ -56,18 +68,31 @@ class BudgetOut(serializers.ModelSerializer[Budget]):
             "acting_since",
         ]
 
+    def to_representation(self, row: Budget) -> dict[str, Any]:
+        """Without money where the contract says so."""
+        said: dict[str, Any] = super().to_representation(row)
+        return said | dict.fromkeys(AMOUNTS) if _hidden(row) else said
+
 
 class BudgetStand(serializers.Serializer[Any]):
-    """How a budget stands now. `runs_out_at` is null when it lasts to the end of its period."""
+    """How a budget stands now. `runs_out_at` is null when it lasts to the end of its period.
 
-    spent_micro = serializers.IntegerField()
-    allowed_micro = serializers.IntegerField()
+    Amounts of money are null where the contract shows use without money.
+    """
+
+    spent_micro = serializers.IntegerField(allow_null=True)
+    allowed_micro = serializers.IntegerField(allow_null=True)
     percent = serializers.IntegerField(allow_null=True)
     level = serializers.IntegerField()
     used_up = serializers.BooleanField()
-    forecast_micro = serializers.IntegerField(source="forecast.total")
+    forecast_micro = serializers.IntegerField(source="forecast.total", allow_null=True)
     runs_out_at = serializers.DateTimeField(allow_null=True)
     ends_at = serializers.DateTimeField()
+
+    def to_representation(self, row: Spent) -> dict[str, Any]:
+        """Without money where the contract says so."""
+        said: dict[str, Any] = super().to_representation(row)
+        return said | dict.fromkeys(STANDS) if _hidden(row.budget) else said
 
 
 class BudgetNow(serializers.Serializer[Any]):
@@ -121,7 +146,7 @@ class BudgetDoor(Listed):
 
     def rows(self) -> QuerySet[Budget]:
         """The caller's own."""
-        return budget_list(standing=self.standing)
+        return with_money(budget_list(standing=self.standing), self.standing)
 
     def narrowed(self, rows: QuerySet[Budget], **asked: Any) -> QuerySet[Budget]:
         """By organization and project."""

@@ -1,5 +1,6 @@
 """Statements: a month of an organization with its lines; reviewed and closed by a person."""
 
+from datetime import date
 from typing import Any
 
 from django.db.models import QuerySet
@@ -29,6 +30,9 @@ from portal.api.door import Listed
 from portal.api.fields import Filters, Given
 from portal.api.v1.billing.disputes import DisputeOut
 from portal.api.v1.references import organization_named
+
+FIRST = date(2000, 1, 1)
+"""No bill is older."""
 
 ACCOUNTS = [*(one.value for one in Account), ROUNDING]
 
@@ -141,7 +145,7 @@ class InvoiceDoor(Listed):
         given = self.taken()
         place = organization_named(self.standing, given["organization"])
         self.allow(Verb.MONTH_CLOSE, place)
-        if given["month"] > month_now(place):
+        if not FIRST <= given["month"] <= month_now(place):
             raise Invalid(month="2026-11")
         return self.said(month_open(organization=place, first=given["month"]))
 
