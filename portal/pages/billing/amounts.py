@@ -1,7 +1,8 @@
-"""Amounts as people type them: digits with a point, in units of the currency or of a card-hour."""
+"""What people type: words, and amounts with a point in units of the currency or card-hours."""
 
 from decimal import Decimal, InvalidOperation
 
+from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from billing.rating.money import MICRO
@@ -23,6 +24,11 @@ def amount_of(text: str, field: str) -> int:
     if not value.is_finite() or not 0 <= value <= MOST or value * MICRO != int(value * MICRO):
         raise Invalid(**{field: _("An amount from 0 on, with at most six digits after the point.")})
     return int(value * MICRO)
+
+
+def words_of(request: HttpRequest, name: str) -> str:
+    """What somebody wrote, without the zero bytes that no row can hold."""
+    return request.POST.get(name, "").replace("\0", "")
 
 
 def plain_amount(micro: int) -> str:

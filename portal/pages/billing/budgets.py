@@ -19,9 +19,11 @@ from pool.events import Actor
 from pool.models import Organization, Project, User
 from portal.access.guards import found, may
 from portal.access.roles import Verb
-from portal.pages.billing.amounts import amount_of
+from portal.access.showback import moneyless, with_money
+from portal.pages.billing.amounts import amount_of, words_of
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
+from portal.pages.lists import newest_first
 
 MEASURES = [
     (Measure.MONEY.value, gettext_lazy("Money")),
@@ -39,6 +41,10 @@ ACTIONS = [
     (Action.STOP.value, gettext_lazy("Nothing new starts, and work that gives way is stopped")),
 ]
 ACTION_WORDS = dict(ACTIONS)
+
+
+SHOWN = 20
+"""Budgets on one page: of each, what was metered in its period is summed."""
 
 
 class BudgetForm(forms.Form):
@@ -113,11 +119,19 @@ def index(request: HtmxRequest) -> HttpResponse:
         else:
             messages.success(request, _("The budget is set."))
             return go(request, reverse("budgets"))
-    rows = budget_list(standing=request.standing)
-    stands = [(row, budget_spent(budget=row)) for row in rows]
+    rows = with_money(budget_list(standing=request.standing), request.standing)
+    shown = newest_first(request, rows, size=SHOWN)
+    stands = [(row, budget_spent(budget=row)) for row in shown.rows]
     context = {
+        "page": shown,
         "lines": [
-            (row, stand, ACTION_WORDS[row.action], may(request.standing, Verb.MONTH_CLOSE, row))
+            (
+                row,
+                stand,
+                ACTION_WORDS[row.action],
+                may(request.standing, Verb.MONTH_CLOSE, row),
+                row.measure == Measure.MONEY and moneyless(row),
+            )
             for row, stand in stands
         ],
         "form": form if homes.exists() else None,
@@ -135,7 +149,7 @@ def overdraw(request: HtmxRequest, uid: str) -> HttpResponse:
         budget=row,
         overdraft_micro=amount_of(request.POST.get("amount", ""), "overdraft_micro"),
         until=_day(shape, request.POST.get("until", "")),
-        reason=request.POST.get("reason", ""),
+        reason=words_of(request, "reason"),
         actor=Actor.of(request.user),
     )
     messages.success(request, _("The overdraft counts at once."))

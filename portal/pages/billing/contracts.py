@@ -1,13 +1,14 @@
 """What was agreed: contracts by the month, discounts, and costs beside the cards."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpResponse
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -16,15 +17,15 @@ from django.utils.translation import gettext_lazy
 from billing.models.contracts import Contract, Discount, Overhead
 from billing.rating.terms import Basis, Cut
 from billing.selectors.holds import database_now
-from billing.services.contracts import contract_set, discount_set, overhead_set
-from pool.errors import PoolError
+from billing.services.contracts import contract_set, discount_end, discount_set, overhead_set
+from pool.errors import Invalid, PoolError
 from pool.events import Actor
 from pool.models import Organization, Partition, Project
 from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.pages.billing.amounts import amount_of
 from portal.pages.forms import take_refusal
-from portal.pages.htmx import HtmxRequest, go, page, refuse_unless
+from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
 
 BASES = [
     (Basis.RESERVED.value, gettext_lazy("What was reserved")),
@@ -53,8 +54,16 @@ KINDS = [
 ]
 
 
+FIRST, LAST = date(2000, 1, 1), date(2999, 12, 30)
+
+
 def _day(label: Any, **given: Any) -> forms.DateField:
-    return forms.DateField(label=label, widget=forms.DateInput(attrs={"type": "date"}), **given)
+    return forms.DateField(
+        label=label,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        validators=[MinValueValidator(FIRST), MaxValueValidator(LAST)],
+        **given,
+    )
 
 
 def _percent(label: Any, **given: Any) -> forms.DecimalField:
@@ -169,9 +178,30 @@ def index(request: HtmxRequest) -> HttpResponse:
         "contracts": Contract.objects.select_related("organization")[:50],
         "discounts": Discount.objects.select_related("organization", "project", "partition")[:50],
         "overheads": Overhead.objects.select_related("organization")[:50],
+        "moment": database_now(),
         "kinds": dict(CUTS) | dict(KINDS),
     }
     return render(request, "pages/billing/contracts.html", context)
+
+
+@page("POST")
+@refusal_as_toast
+def end_discount(request: HtmxRequest, uid: str) -> HttpResponse:
+    """It counts no more from a day on, or from now on."""
+    refuse_unless(may(request.standing, Verb.PRICE_MANAGE))
+    row = Discount.objects.filter(uid=uid).first()
+    if row is None:
+        raise Http404
+    said = request.POST.get("day", "")
+    at = database_now()
+    if said:
+        try:
+            at = forms.DateTimeField().clean(f"{said} 00:00")
+        except forms.ValidationError as wrong:
+            raise Invalid(at=_("A day is needed.")) from wrong
+    discount_end(discount=row, at=at, actor=Actor.of(request.user))
+    messages.success(request, _("Ended. Open months are posted anew within minutes."))
+    return go(request, reverse("contracts"))
 
 
 def _milli(percent: Decimal) -> int:

@@ -36,6 +36,8 @@ UNITS = [
 ]
 MODES = [("", gettext_lazy("Any")), *((one.value, one.value) for one in Mode)]
 SOON = 30
+MOST = 10**9
+"""No sum of the calculator is larger; it counts to a millionth."""
 
 
 class PriceForm(forms.Form):
@@ -81,16 +83,20 @@ class PriceForm(forms.Form):
 class CalculatorForm(forms.Form):
     """From what a card costs its owner to a price per hour."""
 
-    purchase = forms.DecimalField(label=gettext_lazy("Purchase of one card"), min_value=0)
+    purchase = forms.DecimalField(
+        label=gettext_lazy("Purchase of one card"), min_value=0, max_value=MOST
+    )
     years = forms.DecimalField(
-        label=gettext_lazy("Written off over, years"), min_value=Decimal("0.5")
+        label=gettext_lazy("Written off over, years"), min_value=Decimal("0.5"), max_value=100
     )
     watts = forms.DecimalField(
-        label=gettext_lazy("Power with its share of the node, W"), min_value=0
+        label=gettext_lazy("Power with its share of the node, W"), min_value=0, max_value=MOST
     )
-    kwh = forms.DecimalField(label=gettext_lazy("Price of a kWh with cooling"), min_value=0)
+    kwh = forms.DecimalField(
+        label=gettext_lazy("Price of a kWh with cooling"), min_value=0, max_value=MOST
+    )
     people = forms.DecimalField(
-        label=gettext_lazy("People and spares per card and year"), min_value=0
+        label=gettext_lazy("People and spares per card and year"), min_value=0, max_value=MOST
     )
     use = forms.DecimalField(
         label=gettext_lazy("Sold part of the time, %"),

@@ -36,7 +36,7 @@ from pool.errors import Invalid
 from pool.events import Actor
 from portal.access.guards import found, may
 from portal.access.roles import Verb
-from portal.pages.billing.amounts import amount_of
+from portal.pages.billing.amounts import amount_of, words_of
 from portal.pages.billing.places import homes, place_of
 from portal.pages.billing.team import month_asked
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
@@ -166,8 +166,8 @@ def dispute(request: HtmxRequest, uid: str) -> HttpResponse:
     row = _one(request, uid)
     dispute_open(
         month=row,
-        line_id=request.POST.get("line", ""),
-        text=request.POST.get("text", ""),
+        line_id=words_of(request, "line"),
+        text=words_of(request, "text"),
         user=request.user,
         actor=Actor.of(request.user),
     )
@@ -186,7 +186,7 @@ def decide(request: HtmxRequest, uid: str) -> HttpResponse:
     dispute_decide(
         dispute=row,
         accept=accept,
-        answer=request.POST.get("answer", ""),
+        answer=words_of(request, "answer"),
         granted_micro=granted,
         actor=Actor.of(request.user),
     )

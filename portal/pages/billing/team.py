@@ -39,6 +39,9 @@ BY = {
 SHOWN = 12
 """Budgets on this page; all are on their own."""
 
+FIRST, LAST = date(2000, 1, 1), date(2999, 12, 1)
+"""Months that one may look at."""
+
 COLOURS = {
     Account.USED: "good",
     Account.HELD_IDLE: "warn",
@@ -74,14 +77,17 @@ def month_asked(said: str, otherwise: date) -> date:
     """The month that is said as 2026-11; `otherwise` where nothing is said.
 
     Raises:
-        Http404: it is no month.
+        Http404: it is no month, or none from 2000 to 2999.
     """
     if not said:
         return otherwise
     try:
-        return date.fromisoformat(f"{said}-01")
+        first = date.fromisoformat(f"{said}-01")
     except ValueError as wrong:
         raise Http404 from wrong
+    if not FIRST <= first <= LAST:
+        raise Http404
+    return first
 
 
 def _month(request: HtmxRequest, place: Place, first: date, by: str) -> dict[str, Any]:

@@ -22,4 +22,5 @@ urlpatterns = [
     path("budgets/<str:uid>/remove/", budgets.remove, name="budget-remove"),
     path("prices/", prices.index, name="prices"),
     path("prices/agreed/", contracts.index, name="contracts"),
+    path("prices/agreed/<str:uid>/end/", contracts.end_discount, name="discount-end"),
 ]

@@ -1,18 +1,21 @@
 """Pages about money, as people in their roles see them: on one real month."""
 
 import io
+from datetime import timedelta
 
 import pytest
 from openpyxl import load_workbook
 
-from billing.models import Budget, Dispute, Month, Posting
+from billing.models import Budget, Discount, Dispute, Month, Posting
+from billing.selectors.holds import database_now
 from billing.selectors.statements import bill_of
-from billing.services.contracts import contract_set
+from billing.services.budgets import budget_set
+from billing.services.contracts import contract_set, discount_set
 from billing.services.metering import usage_meter
 from billing.services.posting import ledger_post
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
-from pool.models import Organization
+from pool.models import Event, Organization
 from tests.billing.rows import at
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.handmade_books]
@@ -70,6 +73,43 @@ def test_showback_shows_use_without_money(visit, world, bill):
     )
     assert "€" not in text(visit("member").open("/billing/?month=2026-02"))
     assert "€1.90" in text(visit("org_admin").open("/billing/?month=2026-02"))
+    budget_set(organization=world.own.organization, limit_micro=12_500_000, actor=SYSTEM)
+    assert "€" not in text(visit("member").open("/budgets/"))
+    assert "€12.50" in text(visit("org_admin").open("/budgets/"))
+
+
+def test_odd_addresses_and_words_are_refused(visit, bill):
+    member, admin = visit("member"), visit("org_admin")
+    for month in ("9999-12", "0001-01", "1999-12", "3000-01"):
+        assert member.open(f"/billing/?month={month}").status_code == 404
+    sums = "purchase=1e30&years=1&watts=1&kwh=1&people=1&use=1"
+    assert member.open(f"/prices/?{sums}").status_code == 200
+    (line,) = bill_of(bill).lines
+    words = {"text": "not\0ours", "line": line.line_id}
+    assert admin.send(f"/statements/{bill.uid}/dispute/", words).status_code == 303
+    row = Dispute.objects.get(month=bill)
+    assert row.text == "notours"
+    no = {"accept": "0", "answer": "we\0looked"}
+    assert admin.send(f"/disputes/{row.uid}/decide/", no).status_code == 303
+
+
+def test_a_discount_is_ended_by_a_platform_admin_and_told(visit, world):
+    root, home = visit("platform_admin"), world.own.organization
+    now = database_now()
+    since = (now - timedelta(days=3)).replace(hour=0, minute=0, second=0, microsecond=0)
+    given = {"kind": "agreement", "milli": 1000, "organization": home, "actor": SYSTEM}
+    row = discount_set(since=since, **given)
+    path = f"/prices/agreed/{row.uid}/end/"
+    assert path in text(root.open("/prices/agreed/"))
+    assert visit("org_admin").send(path).status_code == 403
+    assert root.send("/prices/agreed/ds-none/end/").status_code == 404
+    assert root.send(path).status_code == 303
+    end = Discount.objects.get(pk=row.pk).valid.upper
+    assert now <= end <= database_now()
+    assert Event.objects.filter(kind=EventKind.DISCOUNT_CHANGED, actor_kind="user").count() == 1
+    assert path not in text(root.open("/prices/agreed/"))
+    assert root.send(path, {"day": f"{since:%Y-%m-%d}"}).status_code == 303
+    assert not Discount.objects.filter(pk=row.pk).exists()
 
 
 def test_the_files_say_the_same(visit, bill):
