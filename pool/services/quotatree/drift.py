@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+import structlog
 from django.db import connection, transaction
 from django.db.models import F
 
@@ -17,6 +18,8 @@ from pool.rules.quotas import ceiling_of
 from pool.services.moves import locked
 from pool.sweeps import each
 from pool.wake import round_wanted
+
+log = structlog.get_logger(__name__)
 
 PERIOD = timedelta(seconds=60)
 """Two looks that agree, so far apart, make a drift worth repairing."""
@@ -67,8 +70,17 @@ def drifts_swept(*, actor: Actor) -> Swept:
 
     each(sorted(wrong), look, of="quota.drift")
     parts = [due[at : at + TOGETHER] for at in range(0, len(due), TOGETHER)]
-    repaired = each(parts, lambda some: drifts_repair(drifts=some, actor=actor), of="quota.repair")
+    repaired = sum(_repaired(some, actor) for some in parts)
     return Swept(len(wrong), repaired, len(passed))
+
+
+def _repaired(some: Sequence[QuotaDrift], actor: Actor) -> int:
+    """Together; one by one where that fails, so that one odd row keeps no other wrong."""
+    try:
+        return drifts_repair(drifts=some, actor=actor)
+    except Exception:
+        log.exception("sweep.together", of="quota.repair", count=len(some))
+    return each(some, lambda one: drift_repair(drift=one, actor=actor), of="quota.repair")
 
 
 def drift_repair(*, drift: QuotaDrift, actor: Actor) -> bool:

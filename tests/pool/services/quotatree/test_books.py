@@ -67,6 +67,26 @@ def test_a_drift_that_is_gone_is_closed_and_repairs_nothing(place):
     assert place.held == right
 
 
+@pytest.mark.handmade_books
+def test_a_row_that_cannot_be_repaired_keeps_no_other_wrong(place, monkeypatch):
+    odd = rows.quota(limit=4, project=place.into, partition=place.quota.partition, kind="allowance")
+    both = [place.quota.pk, odd.pk]
+    Quota.objects.filter(pk__in=both).update(held=5, ceiling=5_000_000)
+    drifts_swept(actor=SYSTEM)
+    long_seen()
+    real = drift._set_right
+
+    def set_right(row, *given):
+        if row.pk == odd.pk:
+            raise RuntimeError("this row is odd")
+        return real(row, *given)
+
+    monkeypatch.setattr(drift, "_set_right", set_right)
+    assert drifts_swept(actor=SYSTEM).repaired == 1
+    held = dict(Quota.objects.filter(pk__in=both).values_list("pk", "held"))
+    assert held == {place.quota.pk: 0, odd.pk: 5}
+
+
 def test_books_that_are_right_have_no_drift(place):
     place.submit()
     told = books_tended()
