@@ -57,6 +57,7 @@ APART = {
     "notices": "one's own, whoever one is",
     "partitions": "the pool's",
     "quotas": "a key of tenant and place; tests of the quota tree",
+    "prices": "platform admins' alone; checked by their own tests",
     "rules": "the platform's",
     "templates": "shared, or checked by its own tests",
 }

@@ -42,7 +42,7 @@ def test_a_budget_that_would_be_passed_is_said_to_whoever_may_read_it(visit, wor
 def test_without_a_budget_nothing_is_said_of_one(visit, world, asked):
     Budget.objects.update(removed_at=now())
     shown = visit("lead").part(f"/approvals/{asked.uid}/").content.decode()
-    assert "gp-sub\">budget" not in shown
+    assert 'gp-sub">budget' not in shown
 
 
 def test_whoever_asks_reads_the_projects_budget_and_not_anothers(visit, world):
