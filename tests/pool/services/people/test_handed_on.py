@@ -11,7 +11,7 @@ from pool.services.catalogue.secrets import secret_set
 from pool.services.catalogue.storage import storage_create
 from pool.services.people.leavers import leavers_due, user_leave
 from pool.services.series.firing import schedule_run_now
-from pool.services.series.schedules import schedule_change
+from pool.services.series.schedules import schedule_change, schedule_resume
 from tests import rows
 from tests.portal.world import World
 
@@ -89,6 +89,20 @@ def test_an_heirs_schedule_runs_without_the_leavers_secrets_and_the_heir_is_told
     schedule_change(schedule=row, user=heir, actor=SYSTEM, cron="0 3 * * *")
     run = schedule_run_now(schedule=row, actor=SYSTEM)
     assert (run.outcome, run.workload.owner) == ("started", heir), run.why
+
+
+def test_who_resumes_a_schedule_without_an_owner_does_so_without_the_leavers_secrets(world):
+    row, person = world.own.schedule, world.own.owner
+    hidden, _ = secret_set(name="MINE", value="mine", user=person, actor=SYSTEM)
+    row.given = given_kept(Given(secrets=[Told(hidden.uid, "MINE")]))
+    row.save()
+    user_leave(user=person, actor=SYSTEM)
+    leavers_due()
+    lead = world.own.people["lead"].user
+    row.refresh_from_db()
+    taken = schedule_resume(schedule=row, user=lead, actor=SYSTEM)
+    taken.refresh_from_db()
+    assert (taken.owner, taken.given["secrets"]) == (lead, [])
 
 
 def test_a_given_thing_that_is_gone_bars_no_other_change(world):
