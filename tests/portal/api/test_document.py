@@ -66,6 +66,7 @@ def test_no_field_of_the_file_shows_a_hash_or_a_password():
         "PatchedWordsRequest.secrets",
         "ScheduleInRequest.secrets",
         "ScheduleOut.secrets",
+        "TellIn.secret",
         "TellInRequest.secret",
         "TellOut.secret",
         "WorkloadInRequest.secrets",
