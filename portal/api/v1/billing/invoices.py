@@ -5,8 +5,6 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -129,6 +127,7 @@ class InvoiceDoor(Listed):
         "create": (201, InvoiceOut),
         "lines": (200, InvoiceLines),
         "dispute": (201, DisputeOut),
+        "file": (200, None),
     }
 
     def rows(self) -> QuerySet[Month]:
@@ -154,7 +153,6 @@ class InvoiceDoor(Listed):
         """The lines, each with its exact and its rounded amount."""
         return self.said(bill_of(self.one()))
 
-    @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     @action(detail=True, methods=["get"])
     def file(self, request: Request, uid: str) -> HttpResponse:
         """The file for other systems (CSV); of a closed month the same bytes every time."""
