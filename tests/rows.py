@@ -53,7 +53,7 @@ def partition(**given):
     number = next(_number)
     words = {"slug": f"part-{number}", "name": f"Partition {number}"}
     selector = {"vendors": ["nvidia", "amd", "ascend"]}
-    return Partition.objects.create(**words | {"selector": selector, "rank": number} | given)
+    return Partition.objects.create(**words | {"selector": selector, "rank": number % 32_000} | given)
 
 
 def template(*, need=None, **given):

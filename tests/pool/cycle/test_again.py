@@ -1,7 +1,6 @@
 """S9: what crashes, fails to start or loses its node is placed by the very next round."""
 
 import pytest
-from django.db import connection
 
 from nodeagent.protocol.vocabulary import ExitReason
 from pool.cycle.round import run_rounds
@@ -12,7 +11,9 @@ from tests import rows
 from tests.pool.many import many, of, state_of
 from tests.pool.obedient import Obedient
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900)]
+"""Each start commits, as it does in life: thousands of savepoints in one transaction are slow."""
+
 NODES, CARDS = 38, 8
 PIECES = 300
 MOVING = ("placed", "starting", "running")
@@ -20,13 +21,7 @@ MOVING = ("placed", "starting", "running")
 
 @pytest.fixture
 def busy():
-    """304 cards, 300 of them running a piece of one array each that may run three times.
-
-    Rows of other tests that were taken back leave tables long and their counts at nothing: a plan
-    that reads whole tables for each row would be taken for the cheapest.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
+    """304 cards, 300 of them running a piece of one array each that may run three times."""
     place = many(cards=CARDS, allowance=400)
     nodes = {place.node.row.pk: place.node}
     for _ in range(NODES - 1):
