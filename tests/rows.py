@@ -51,9 +51,9 @@ def member(of, role="member", **given):
 
 def partition(**given):
     number = next(_number)
-    words = {"slug": f"part-{number}", "name": f"Partition {number}"}
+    words = {"slug": f"part-{number}", "name": f"Partition {number}", "rank": number % 32_000}
     selector = {"vendors": ["nvidia", "amd", "ascend"]}
-    return Partition.objects.create(**words | {"selector": selector, "rank": number % 32_000} | given)
+    return Partition.objects.create(**words | {"selector": selector} | given)
 
 
 def template(*, need=None, **given):
