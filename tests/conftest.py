@@ -66,7 +66,10 @@ def as_migrated(**_: object) -> None:
     Installation.objects.get_or_create(pk=1)
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
-        cursor.execute("TRUNCATE pool_event, pool_sample, billing_posting, billing_entry")
+        cursor.execute(
+            "TRUNCATE pool_event, pool_sample, pool_rollup_minute, pool_rollup_hour,"
+            " billing_posting, billing_entry"
+        )
         cursor.execute("SET session_replication_role = DEFAULT")
 
 
