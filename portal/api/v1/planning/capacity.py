@@ -7,11 +7,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from pool.errors import Forbidden
+from pool.errors import Forbidden, Invalid
 from pool.models import Project
 from pool.rules.planning.scatter import Corner
 from pool.rules.planning.verdict import Choice, TeamUse
@@ -191,9 +190,7 @@ class CapacityDoor(Door):
         given = self.taken()
         since, until = (given[name].astimezone(UTC) for name in ("since", "until"))
         if not since < until <= since + LONGEST:
-            raise ValidationError(
-                {"until": [_("A period ends after it begins and is no longer than a year.")]}
-            )
+            raise Invalid(until=_("A period ends after it begins and is no longer than a year."))
         return since, until
 
 

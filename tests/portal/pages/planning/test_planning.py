@@ -101,4 +101,4 @@ def test_scripts_read_the_same_figures(world, idle_team):
     period = caller.post("/api/v1/capacity/period/", span).json()
     assert period["mean_cards"] == pytest.approx(2.0, abs=0.1)
     wrong = caller.post("/api/v1/capacity/period/", {**span, "since": span["until"]})
-    assert wrong.status_code == 422 and "until" in wrong.content.decode()
+    assert wrong.status_code == 400 and "until" in wrong.content.decode()
