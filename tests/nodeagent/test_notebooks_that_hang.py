@@ -35,14 +35,16 @@ async def drips(reader, writer):
         await asyncio.sleep(0.02)
 
 
-async def quiet(serve, reader, writer):
-    """Serve until the other side hangs up."""
+async def quiet(serve, served, reader, writer):
+    """Serve until the other side hangs up; whoever closes the server awaits those in ``served``."""
+    served.append(asyncio.current_task())
     try:
         await serve(reader, writer)
     except (OSError, asyncio.IncompleteReadError):
         pass
     finally:
         writer.close()
+        await asyncio.gather(writer.wait_closed(), return_exceptions=True)
 
 
 async def test_the_ready_ones_are_seen_while_others_hang_or_drip_and_grow_old(monkeypatch):
@@ -52,12 +54,12 @@ async def test_the_ready_ones_are_seen_while_others_hang_or_drip_and_grow_old(mo
     served = {"at-1": hangs, "at-2": hangs, "at-3": drips, "at-4": answers}
     with tempfile.TemporaryDirectory(prefix="gp-") as short:
         root = Path(short)
-        records, servers = {}, []
+        records, servers, calls = {}, [], []
         for name, serve in served.items():
             (root / name).mkdir()
             servers.append(
                 await asyncio.start_unix_server(
-                    lambda r, w, serve=serve: quiet(serve, r, w), str(root / name / SOCKET)
+                    lambda r, w, serve=serve: quiet(serve, calls, r, w), str(root / name / SOCKET)
                 )
             )
             records[name] = Record(name, root / name, started_at=1.0, shim_pid=os.getpid())
@@ -77,3 +79,4 @@ async def test_the_ready_ones_are_seen_while_others_hang_or_drip_and_grow_old(mo
         await asyncio.gather(looking, return_exceptions=True)
         for one in servers:
             one.close()
+        await asyncio.gather(*calls)
