@@ -62,7 +62,8 @@ SELECT c.id FROM pool_workload p CROSS JOIN LATERAL (
             AND (w.not_before IS NULL OR w.not_before <= pool_now())) n
          ORDER BY array_index LIMIT r.room)
         UNION ALL
-        (SELECT *, true AS later FROM ({_PIECES} AND w.not_before > pool_now()) l
+        (SELECT *, true AS later FROM ({_PIECES}
+            AND w.not_before IS NOT NULL AND w.not_before > pool_now()) l
          ORDER BY array_index LIMIT r.room)
     ) t ORDER BY t.later, t.array_index LIMIT r.room
 ) c
@@ -74,6 +75,7 @@ WHERE p.state = 'active' AND p.stop_reason = ''
 """Queued work that may start: possible, not after open others, no more than a throttle lets.
 
 Of an array the pieces that may start by the time come first, in their order, read along an index.
+That pieces of a later time have one is said as well: how many may be told by it alone is not known.
 """
 
 _UNTOLD = """SELECT w.id FROM pool_workload w
@@ -104,7 +106,11 @@ FROM (
 ) v
 WHERE w.id = v.id AND w.state = 'queued'
 """  # noqa: S608 - only constants of this house
-"""What is told already is not read: reasons are compared along an index, array by array."""
+"""What is told already is not read: reasons are compared along an index, array by array.
+
+The index holds all that is asked for, so that it costs less than the others that begin with the
+array, whatever share of its pieces is expected to differ.
+"""
 
 
 def in_turn() -> Q:

@@ -75,8 +75,14 @@ class Workload(models.Model):
         Lease, on_delete=models.PROTECT, related_name="workloads", null=True, blank=True
     )
     entitlement = models.CharField(max_length=12, default="allowance")
+    # Every index of pieces begins with it: one of its own would only draw reads to itself.
     parent = models.ForeignKey(
-        "self", on_delete=models.PROTECT, related_name="children", null=True, blank=True
+        "self",
+        on_delete=models.PROTECT,
+        related_name="children",
+        null=True,
+        blank=True,
+        db_index=False,
     )
     array_index = models.PositiveIntegerField(null=True, blank=True)
     array_size = models.PositiveIntegerField(null=True, blank=True)
@@ -218,6 +224,7 @@ class Workload(models.Model):
             ),
             models.Index(
                 fields=["parent", "waits_for"],
+                include=["id"],
                 name="workload_pieces_told",
                 condition=Q(parent__isnull=False, state="queued"),
             ),

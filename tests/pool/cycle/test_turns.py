@@ -204,7 +204,7 @@ def _watch(made, rules):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_turn_reads_little_for_each_piece_of_a_long_array():
+def test_a_turn_reads_as_much_of_a_long_array_as_of_a_short_one():
     """Whole reads of a table of a few thousand rows, cheap as they are, are left out here."""
     place = many()
     first = place.submit()
@@ -224,4 +224,4 @@ def test_a_turn_reads_little_for_each_piece_of_a_long_array():
         read.append(sum(map(blocks, said)))
         with connection.cursor() as cursor:
             cursor.execute("RESET enable_seqscan")
-    assert read[1] - read[0] <= 2 * 4000 // 4, "a quarter of a block for each more piece"
+    assert read[1] <= 1.5 * read[0], "as much for forty times the pieces"
