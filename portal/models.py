@@ -81,13 +81,15 @@ class GatewayPass(models.Model):
     """Lets one browser into one workload on the gateway, as long as its login lives.
 
     It begins as a ticket (single use, one minute) and becomes a cookie; only hashes are kept. It
-    ends with the login's session, or with the token that asked for it.
+    ends with the login's session, or with the token that asked for it. One that `reads` opens only
+    the pages about the files of a notebook that was shared.
     """
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="gateway_passes"
     )
     workload = models.ForeignKey("pool.Workload", on_delete=models.CASCADE, related_name="+")
+    reads = models.BooleanField(default=False)
     session_key = models.CharField(max_length=40, blank=True)
     token = models.ForeignKey(
         ApiToken, on_delete=models.CASCADE, related_name="+", null=True, blank=True

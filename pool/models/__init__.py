@@ -21,6 +21,7 @@ from pool.models.leases import Lease
 from pool.models.nodes import JoinToken, Node, NodeWatch
 from pool.models.notebooks.nights import NightKeep
 from pool.models.notebooks.notebooks import IdleRule, Notebook
+from pool.models.notebooks.shares import NotebookShare
 from pool.models.partitions import Partition
 from pool.models.people.groups import GroupRole
 from pool.models.people.invitations import Invitation
@@ -84,6 +85,7 @@ __all__ = [
     "Node",
     "NodeWatch",
     "Notebook",
+    "NotebookShare",
     "Notice",
     "NoticeChoice",
     "NoticeDelivery",

@@ -20,10 +20,14 @@ class Notebook(models.Model):
     `facts` is what the node told last, taken in at `facts_at`. `quiet_s` counts how long nothing
     has moved, over known time alone; none is counted before `kept_until`. `judged_boottime` and
     `judged_shift` say on which steady clock the last judgement stood. `warned` is the last warning
-    given, in minutes before the end.
+    given, in minutes before the end. `viewed_at` is when somebody else last looked at its files.
+    `continues` is the notebook that went on in this one, with the same files and another size.
     """
 
     workload = models.OneToOneField(Workload, on_delete=models.CASCADE, related_name="notebook")
+    continues = models.ForeignKey(
+        Workload, on_delete=models.SET_NULL, related_name="continued_by", null=True, blank=True
+    )
     attempt = models.ForeignKey(
         Attempt, on_delete=models.CASCADE, related_name="+", null=True, blank=True
     )
@@ -33,6 +37,7 @@ class Notebook(models.Model):
     facts_at = models.DateTimeField(null=True, blank=True)
     ready_at = models.DateTimeField(null=True, blank=True)
     last_input_at = models.DateTimeField(null=True, blank=True)
+    viewed_at = models.DateTimeField(null=True, blank=True)
     verdict = models.CharField(max_length=8, blank=True)
     verdict_at = models.DateTimeField(null=True, blank=True)
     evidence = models.JSONField(default=list, blank=True)
