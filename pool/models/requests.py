@@ -21,6 +21,8 @@ class Request(models.Model):
     `revision` grows with every change, so that a decision on an older reading is refused.
     `alters` is the lease it would lengthen or resize: until the yes that stays as it is.
     `step_since` is when the step that is due became due; reminders count from it.
+    `given` names what its work is to use, as `pool.services.catalogue.judging` keeps it, `image`
+    an image beside the catalogue: what work under its lease gets that names nothing itself.
     """
 
     uid = UidField(prefix="rq")
@@ -33,6 +35,8 @@ class Request(models.Model):
     title = models.CharField(max_length=120, blank=True)
     purpose = models.TextField(max_length=4000, blank=True)
     need = models.JSONField(default=dict)
+    given = models.JSONField(default=dict)
+    image = models.CharField(max_length=255, blank=True)
     copies = models.PositiveIntegerField(default=1)
     lease_kind = models.CharField(max_length=12, default=LeaseKind.ON_DEMAND)
     duration_seconds = models.PositiveIntegerField()
