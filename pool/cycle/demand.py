@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.contrib.postgres.aggregates import ArrayAgg
@@ -124,8 +125,11 @@ def allowance_key(project_id: int | None, *, cards: bool) -> str:
     return f"allowance:{project_id}.{'cards' if cards else 'host'}"
 
 
-def claim(row: Workload) -> claims.Need:
+def claim(row: Workload, *, learned_heavy: bool) -> claims.Need:
     """The claim of one workload; its own columns say CPU, RAM and disk for all parts together.
+
+    `learned_heavy` is what finished runs showed; it counts where the template leaves the class of
+    bandwidth to be measured.
 
     Raises:
         Problems: the row holds a need that cannot be read.
@@ -137,7 +141,7 @@ def claim(row: Workload) -> claims.Need:
     )
     return replace(
         need,
-        heavy_bandwidth=need.heavy_bandwidth or _heavy(row),
+        heavy_bandwidth=need.heavy_bandwidth or _heavy(row, learned_heavy),
         cpu_milli=row.cpu_milli,
         host_memory_mib=row.ram_mib,
         disk_mib=row.disk_mib,
@@ -145,17 +149,20 @@ def claim(row: Workload) -> claims.Need:
     )
 
 
-def _heavy(row: Workload) -> bool:
+def _heavy(row: Workload, learned: bool) -> bool:
     """Whether its template says so, or leaves it to be measured and its finished runs say so."""
     said = row.template_version.bandwidth
-    return said == "heavy" or (said == "measured" and getattr(row, "learned_heavy", False))
+    return said == "heavy" or (said == "measured" and learned)
 
 
 def waiting_of(row: Workload, held_back: str = "") -> Waiting:
-    """One queued workload in the planner's words; an unreadable need holds back only itself."""
+    """One queued workload in the planner's words; an unreadable need holds back only itself.
+
+    The row was read with `learned_heavy`: read without it, all would count as light.
+    """
     at = row.queued_at or row.submitted_at
     try:
-        need = claim(row)
+        need = claim(row, learned_heavy=attrgetter("learned_heavy")(row))
     except Problems:
         need, held_back = claims.Need(parts=0), UNREADABLE
     return Waiting(

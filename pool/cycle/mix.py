@@ -28,12 +28,18 @@ WITH seen AS (
     UNION
     (SELECT id FROM pool_workload WHERE state = 'queued' ORDER BY id LIMIT %(newest)s)
 )
-SELECT w.need::text, v.unlimited_modes, w.runner, w.cpu_milli, w.ram_mib, w.disk_mib, count(*)
+SELECT w.need::text, v.unlimited_modes, v.bandwidth, coalesce(l.heavy, false),
+       w.runner, w.cpu_milli, w.ram_mib, w.disk_mib, count(*)
 FROM seen
 JOIN pool_workload w ON w.id = seen.id
 JOIN pool_templateversion v ON v.id = w.template_version_id
-GROUP BY 1, 2, 3, 4, 5, 6
-ORDER BY 7 DESC, 1, 2, 3, 4, 5, 6
+LEFT JOIN LATERAL (
+    SELECT heavy FROM pool_learnedbandwidth k
+    WHERE v.bandwidth = 'measured' AND k.version_id = v.id
+      AND (k.owner_id = w.owner_id OR k.owner_id IS NULL)
+    ORDER BY k.owner_id NULLS LAST LIMIT 1) l ON true
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+ORDER BY 9 DESC, 1, 2, 3, 4, 5, 6, 7, 8
 LIMIT %(kinds)s
 """
 
@@ -45,9 +51,9 @@ def recent() -> tuple[Demand, ...]:
     """
     given = {"now": now(), "days": DAYS, "newest": NEWEST, "kinds": KINDS}
     found: list[Demand] = []
-    for need, unlimited, runner, cpu, ram, disk, count in rows_of(_MIX, given):
+    for need, unlimited, declared, heavy, runner, cpu, ram, disk, count in rows_of(_MIX, given):
         row = Workload(
-            template_version=TemplateVersion(unlimited_modes=unlimited),
+            template_version=TemplateVersion(unlimited_modes=unlimited, bandwidth=declared),
             need=json.loads(need),
             runner=runner,
             cpu_milli=cpu,
@@ -55,7 +61,7 @@ def recent() -> tuple[Demand, ...]:
             disk_mib=disk,
         )
         try:
-            found.append(Demand(need=claim(row), weight=float(count)))
+            found.append(Demand(need=claim(row, learned_heavy=heavy), weight=float(count)))
         except Problems:
             continue
     return tuple(found)

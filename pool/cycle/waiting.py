@@ -12,6 +12,7 @@ from pool.scheduling.model import Plan, Reason, Snapshot
 from pool.scheduling.outlook.expected import expect
 from pool.scheduling.plan import plan
 from pool.scheduling.suggest import Change, suggest
+from pool.selectors.telemetry.bandwidth import bandwidth_of
 from pool.services.queueing.change import changes_barred
 
 UNITS = {
@@ -39,10 +40,13 @@ class Waits:
     """Why it waits in the plan's words, and up to three changes that would start it now.
 
     `waits` is None when it would start in the next round, and for work that is not queued.
+    `bandwidth` are the finished runs that make it count as heavy on memory bandwidth, where nobody
+    has declared it; None where it does not count so.
     """
 
     waits: dict[str, Any] | None = None
     changes: tuple[dict[str, Any], ...] = ()
+    bandwidth: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,21 @@ def waiting_explain(*, workload: Workload, seen: Look | None = None) -> Waits:
         return Waits(_without_a_turn(seen, workload))
     if why.reason in NO_CHANGE_HELPS:
         return Waits(words(why))
-    return Waits(words(why), _changes(seen.snapshot, seen.made, workload))
+    changes = _changes(seen.snapshot, seen.made, workload)
+    return Waits(words(why), changes, _bandwidth(workload))
+
+
+def _bandwidth(workload: Workload) -> dict[str, Any] | None:
+    """What makes it heavy, with whose runs showed it; the percentage is their median."""
+    row = bandwidth_of(workload=workload)
+    if row is None or not row.heavy:
+        return None
+    return {
+        "runs": row.runs,
+        "heavy_runs": row.heavy_runs,
+        "percent": row.percent,
+        "own": row.owner_id is not None,
+    }
 
 
 def _without_a_turn(seen: Look, workload: Workload) -> dict[str, Any] | None:

@@ -2,15 +2,17 @@
 
 from collections import defaultdict
 from datetime import timedelta
+from typing import Any
 
 from django.db import connection
-from django.db.models import BooleanField, F, OuterRef, Q, Subquery, Value
+from django.db.models import BooleanField, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from pool.clock import now
 from pool.models.telemetry.learned import LearnedBandwidth
 from pool.models.telemetry.rollups import PLACE
 from pool.models.templates import TemplateVersion
+from pool.models.workloads import Workload
 from pool.rules.learning.bandwidth import Run
 
 DAYS = 28
@@ -60,10 +62,24 @@ def learned_heavy() -> Coalesce:
 
     False where nothing was learned; part of the caller's query.
     """
-    rows = LearnedBandwidth.objects.filter(
-        Q(owner=OuterRef("owner")) | Q(owner=None), version=OuterRef("template_version")
-    ).order_by(F("owner").asc(nulls_last=True))
+    rows = _nearest(OuterRef("owner"), OuterRef("template_version"))
     return Coalesce(Subquery(rows.values("heavy")[:1]), Value(False), output_field=BooleanField())
+
+
+def bandwidth_of(*, workload: Workload) -> LearnedBandwidth | None:
+    """What its class rests on: its owner's runs of that template, else everybody's.
+
+    None where the class is declared, or too little was measured.
+    """
+    version = workload.template_version
+    if version.bandwidth != "measured":
+        return None
+    return _nearest(workload.owner_id, version.pk).first()
+
+
+def _nearest(owner: Any, version: Any) -> QuerySet[LearnedBandwidth]:
+    rows = LearnedBandwidth.objects.filter(Q(owner=owner) | Q(owner=None), version=version)
+    return rows.order_by(F("owner").asc(nulls_last=True))
 
 
 def bandwidth_learned(*, version: TemplateVersion) -> LearnedBandwidth | None:

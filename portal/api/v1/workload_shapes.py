@@ -251,6 +251,19 @@ class RankIn(Given):
     reason = serializers.CharField(max_length=200)
 
 
+class HeavyOut(serializers.Serializer[Any]):
+    """The measured runs that make work count as heavy on memory bandwidth.
+
+    Heavy ones do not share a card's memory with each other. `own` says whether they are runs of
+    the same person; otherwise everybody's of the same template.
+    """
+
+    runs = serializers.IntegerField()
+    heavy_runs = serializers.IntegerField()
+    percent = serializers.FloatField(help_text="Median memory activity of those runs.")
+    own = serializers.BooleanField()
+
+
 class ExplanationOut(serializers.ModelSerializer[Workload]):
     """Why it waits; null when it does not, or would start in the next round.
 
@@ -260,10 +273,11 @@ class ExplanationOut(serializers.ModelSerializer[Workload]):
 
     waits = serializers.DictField(allow_null=True)
     changes = ChangeOut(many=True)
+    bandwidth = HeavyOut(allow_null=True)
 
     class Meta:
         model = Workload
-        fields = ["uid", "state", "waits", "changes"]
+        fields = ["uid", "state", "waits", "changes", "bandwidth"]
 
 
 class WorkloadFilters(Filters):

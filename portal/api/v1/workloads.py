@@ -30,6 +30,7 @@ from portal.api.fields import Nothing
 from portal.api.v1.attempts import AttemptOut
 from portal.api.v1.catalogue.shapes import wanted
 from portal.api.v1.notebooks.asking import template_asked
+from portal.api.v1.notebooks.shares import ResumeIn
 from portal.api.v1.notebooks.verbs import GIVES as NOTEBOOK_GIVES
 from portal.api.v1.notebooks.verbs import TAKES as NOTEBOOK_TAKES
 from portal.api.v1.notebooks.verbs import NotebookVerbs
@@ -81,7 +82,7 @@ class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
         "retry": Nothing,
         "clone": CloneIn,
         "partial_update": ChangedIn,
-        "resume": Nothing,
+        "resume": ResumeIn,
         "explain": Nothing,
         "change": ChangeIn,
         "rank": RankIn,
@@ -194,8 +195,17 @@ class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
 
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, uid: str) -> Response:
-        """Queue stopped or reclaimed work again, as a new run."""
-        return self._steered(workload_resume)
+        """Queue stopped or reclaimed work again, as a new run.
+
+        A notebook may go on in another size: as new work with the same files, named in the answer.
+        """
+        row = self.one()
+        guard(self.standing, Verb.WORK_STOP, row)
+        given = self.taken()
+        if given:
+            return self.resized(row, given)
+        workload_resume(workload=row, actor=self.actor)
+        return self.said(self.one())
 
     @action(detail=True, methods=["post"])
     def explain(self, request: Request, uid: str) -> Response:
@@ -209,7 +219,7 @@ class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
             told = explained(workload=row, who=self.user.uid)
         except AskedTooOften as often:
             raise Throttled(wait=often.wait_s) from often
-        row.waits, row.changes = told.waits, told.changes
+        row.waits, row.changes, row.bandwidth = told.waits, told.changes, told.bandwidth
         return self.said(row)
 
     @action(detail=True, methods=["post"])

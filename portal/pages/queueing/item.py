@@ -132,7 +132,12 @@ def _context(request: HtmxRequest, work: Workload) -> dict[str, Any]:
     except AskedTooOften as often:
         return context | {"waits": work.waits, "again_s": often.wait_s} | planned(work.waits)
     waits = told.waits or {}
-    found = {"waits": waits, "changes": told.changes, **_frees(request.standing, work)}
+    found = {
+        "waits": waits,
+        "changes": told.changes,
+        "heavy": told.bandwidth,
+        **_frees(request.standing, work),
+    }
     return context | found | planned(waits)
 
 

@@ -8,7 +8,7 @@ from pool.clock import now
 from pool.cycle import mix
 from pool.cycle.commit import commit
 from pool.cycle.snapshot import take
-from pool.models import Hold, Workload
+from pool.models import Hold, LearnedBandwidth, TemplateVersion, Workload
 from pool.scheduling.plan import plan
 from tests import rows
 
@@ -53,6 +53,20 @@ def test_a_need_that_cannot_be_read_is_left_out():
     ended({"parts": "many"})
     ended(SMALL)
     assert counts() == {(False, 20): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("declared", "learned", "heavy"),
+    [("heavy", None, 1), ("light", True, 0), ("measured", True, 1), ("measured", None, 0)],
+)
+def test_work_that_is_heavy_on_bandwidth_counts_as_heavy_in_the_demand(declared, learned, heavy):
+    ended(SMALL)
+    version = TemplateVersion.objects.get()
+    TemplateVersion.objects.filter(pk=version.pk).update(bandwidth=declared)
+    if learned is not None:
+        showed = {"heavy": learned, "runs": 3, "heavy_runs": 3, "percent": 71, "learned_at": now()}
+        LearnedBandwidth.objects.create(version=version, **showed)
+    assert [one.need.heavy_bandwidth for one in mix.recent()] == [bool(heavy)]
 
 
 @pytest.mark.parametrize(("policy", "chosen"), [("fragmentation", "poor"), ("binpack", "rich")])

@@ -2,9 +2,10 @@
 
 import pytest
 
+from pool.clock import now
 from pool.cycle.round import run_rounds
 from pool.cycle.waiting import UNITS, waiting_explain
-from pool.models import Workload
+from pool.models import LearnedBandwidth, Workload
 from pool.scheduling.suggest import Change
 from tests import rows
 from tests.pool.cycle.test_commit import lease_of
@@ -102,3 +103,25 @@ def test_an_explanation_reads_the_pool_once_and_writes_nothing(pool, django_asse
 def test_every_change_that_carries_a_number_says_what_it_counts():
     bare = {Change.OTHER_MODEL, Change.OTHER_MODE, Change.ACROSS_NODES}
     assert set(Change) - set(UNITS) == bare
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_work_that_was_learned_to_be_heavy_is_told_what_showed_it(pool, own):
+    rows.node(cpu=8_000)
+    work = rows.workload(need=WHOLE, cpu_milli=10_000)
+    version = work.template_version
+    version.bandwidth = "measured"
+    version.save(update_fields=["bandwidth"])
+    assert waiting_explain(workload=work).bandwidth is None
+    showed = {"runs": 6, "heavy_runs": 4, "percent": 71.5, "learned_at": now()}
+    everybody = {"heavy": not own, **showed, "runs": 9}
+    LearnedBandwidth.objects.create(version=version, **everybody)
+    if own:
+        LearnedBandwidth.objects.create(version=version, owner=work.owner, heavy=True, **showed)
+    told = waiting_explain(workload=work)
+    assert told.bandwidth == {
+        "runs": 6 if own else 9,
+        "heavy_runs": 4,
+        "percent": 71.5,
+        "own": own,
+    }

@@ -5,9 +5,10 @@ import re
 
 import pytest
 
+from pool.clock import now
 from pool.cycle.round import run_rounds
 from pool.events import SYSTEM
-from pool.models import Installation, Workload
+from pool.models import Installation, LearnedBandwidth, Workload
 from pool.services.queueing.steer import project_queue_hold
 from portal import explained
 from tests import rows
@@ -54,6 +55,17 @@ def test_the_panel_tells_the_reason_the_filters_and_what_would_start_it(visit, q
     assert "2,000 class" in text
     assert "Use 3 cards" in shown(visit("viewer").part(item(work)))
     assert "Apply" not in shown(visit("viewer").part(item(work)))
+
+
+def test_the_panel_tells_which_runs_make_the_job_heavy_on_bandwidth(visit, queue, world):
+    work = waits(queue, world.own)
+    version = work.template_version
+    version.bandwidth = "measured"
+    version.save(update_fields=["bandwidth"])
+    showed = {"heavy": True, "runs": 6, "heavy_runs": 4, "percent": 71.0, "learned_at": now()}
+    LearnedBandwidth.objects.create(version=version, **showed)
+    words = "4 of the last 6 measured runs of this template were"
+    assert words in shown(visit("member").part(item(work)))
 
 
 def test_a_change_is_applied_with_one_click_and_the_job_starts(visit, queue, world):
