@@ -21,7 +21,7 @@ class Schedule(models.Model):
     """The words of a submission with the times at which it is made, in the organization's zone.
 
     `need` is what differs from the template. `given` names storage, secrets (never a value) and an
-    environment, as `pool.services.catalogue.giving` keeps it. `next_at` is the next time that was
+    environment, as `pool.services.catalogue.judging` keeps it. `next_at` is the next time that was
     not handled yet; it stands only while the schedule is active. One request covers every run.
     """
 

@@ -15,6 +15,7 @@ from pool.lifecycle.requests import RequestState
 from pool.models.leases import Lease
 from pool.models.requests import Request
 from pool.models.users import User
+from pool.services.approvals.given import given_like
 from pool.services.requests import request_submit
 
 PENDING = (RequestState.SUBMITTED, RequestState.RETURNED)
@@ -55,6 +56,7 @@ def lease_extension_ask(
         title=(gettext("Extension of %(lease)s") % {"lease": lease.request.title})[:120],
         purpose=purpose,
         weights=weights or {},
+        like=given_like(request=lease.request, user=user),
         **same,
     )
 
@@ -98,6 +100,7 @@ def lease_resize_ask(
         title=(gettext("Another size for %(lease)s") % {"lease": lease.request.title})[:120],
         purpose=purpose,
         weights=weights or {},
+        like=given_like(request=lease.request, user=user),
         **_alters(lease, LeaseChange.RESIZE),
     )
 

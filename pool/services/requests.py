@@ -22,9 +22,16 @@ from pool.rules.workloads import comment_problem
 from pool.selectors.memberships import standing
 from pool.services.approvals.altering import as_the_lease, pending_take
 from pool.services.approvals.asking import KEPT, asking_of, columns_of, places_of, same_price
+from pool.services.approvals.given import (
+    asked_anew,
+    asked_judged,
+    asked_rewritten,
+    plain_need,
+)
 from pool.services.approvals.steps import promised_by, steps_of
 from pool.services.approvals.told import tell_deciders, tell_of_comment
 from pool.services.calendar.reservations import reservation_ask, reservation_drop
+from pool.services.catalogue.judging import given_from
 from pool.services.entitlements import entitlement_give_back
 from pool.services.moves import locked, move
 from pool.services.queue import workloads_withdrawn
@@ -52,9 +59,12 @@ def request_draft(
     actor: Actor,
     alters: Lease | None = None,
     alteration: str = "",
+    like: Mapping[str, Any] | None = None,
     **words: Any,
 ) -> Request:
     """Keep a request that nobody has to answer yet; words are the fields of Asking.
+
+    `like` are the columns of what its work uses, where that was judged before.
 
     Raises:
         Invalid: a field is wrong, or the template is not offered.
@@ -63,16 +73,22 @@ def request_draft(
     project = project_open(project=project)
     template_usable(template_version=template_version, project=project)
     asking = asking_of(template_version, words)
-    need = need_wished(template_version=template_version, overrides=asking.need)
+    if like is None:
+        need, given = asked_judged(
+            asking=asking, user=user, project=project, version=template_version
+        )
+        like = {"given": given}
+    else:
+        need = to_mapping(need_wished(template_version=template_version, overrides=asking.need))
     request = Request.objects.create(
         alters=alters,
         alteration=alteration,
         project=project,
         requester=user,
         template_version=template_version,
-        need=to_mapping(need),
+        need=need,
         example=project.example,
-        **columns_of(asking),
+        **columns_of(asking) | dict(like),
     )
     request.partitions.set(
         partitions_wished(project=project, wanted=asking.partitions) if asking.partitions else []
@@ -113,6 +129,7 @@ def request_send(*, request: Request, user: User, actor: Actor) -> Request:
     project_open(project=request.project)
     request = request_locked(request=request)
     _own(request, user)
+    request.need, request.given = asked_anew(request=request)
     wish = wish_of(request=request, user=user)
     request.partitions.set(wish.partitions)
     taken = pending_take(request=request, wish=wish)
@@ -122,6 +139,8 @@ def request_send(*, request: Request, user: User, actor: Actor) -> Request:
         RequestState.SUBMITTED,
         actor=actor,
         changes={
+            "need": request.need,
+            "given": request.given,
             "submitted_at": at,
             "promised_at": promised_by(organization=request.project.organization, at=at),
             "step_since": at,
@@ -171,15 +190,18 @@ def request_rewrite(*, request: Request, words: Mapping[str, Any], actor: Actor)
     Raises:
         Invalid, Impossible, QuotaExceeded: the new words could not be granted.
     """
-    kept = {name: getattr(request, name) for name in KEPT} | dict(words)
+    kept = (
+        {"given": given_from(request.given)} | {n: getattr(request, n) for n in KEPT} | dict(words)
+    )
     with refusing():
-        kept["need"] = changed(request.need, words.get("need") or {})
+        kept["need"] = changed(plain_need(request), words.get("need") or {})
     asking = asking_of(request.template_version, kept)
-    need = need_wished(template_version=request.template_version, overrides=asking.need)
+    said, given = asked_rewritten(request=request, asking=asking)
+    need = from_mapping(said)
     places = places_of(request, words, asking)
     old = from_mapping(request.need)
     had = set(request.partitions.all())
-    values = columns_of(asking) | {"need": to_mapping(need)}
+    values = columns_of(asking) | {"need": said, "given": given}
     as_the_lease(request=request, words=values | {"partitions": set(places)})
     before = card_seconds(request=request, need=old, partitions=had)
     request.partitions.set(places)

@@ -20,6 +20,7 @@ from pool.rules.quotas import Allowance
 from pool.selectors.allowances import allowance_judged
 from pool.selectors.leases import lease_takes, lease_that_holds
 from pool.selectors.offers import host_of
+from pool.services.approvals.given import judged_in
 from pool.services.requests import request_submit
 from pool.services.wishes import Wish
 
@@ -96,6 +97,7 @@ def right_to_start(
         copies=copies,
         partitions=wish.partitions,
         title=title,
+        like={"given": judged_in({}, "work")},
         weights=weights() if callable(weights) else weights,
     )
     return Right("pending", wish.partitions, request=request)

@@ -15,6 +15,8 @@ from pool.models.requests import Request
 from pool.models.templates import TemplateVersion
 from pool.rules.needs import SIZES, Need
 from pool.rules.requests import request_problems
+from pool.rules.workloads import image_problem
+from pool.services.catalogue.judging import Given
 from pool.services.refusals import refuse
 from pool.services.wishes import partitions_wished
 
@@ -27,6 +29,7 @@ KEPT = (
     "title",
     "purpose",
     "weights",
+    "image",
 )
 
 
@@ -43,6 +46,8 @@ class Asking:
     title: str = ""
     purpose: str = ""
     weights: Mapping[str, float] = field(default_factory=dict)
+    given: Given = field(default_factory=Given)
+    image: str = ""
 
 
 def asking_of(template_version: TemplateVersion, words: Mapping[str, Any]) -> Asking:
@@ -70,12 +75,13 @@ def asking_of(template_version: TemplateVersion, words: Mapping[str, Any]) -> As
             now=now(),
             weights=asking.weights,
         )
+        | {"image": image_problem(asking.image)}
     )
     return asking
 
 
 def columns_of(asking: Asking) -> dict[str, Any]:
-    """The words as the row keeps them, without the need."""
+    """The words as the row keeps them, without the need and what is given."""
     words = {name: getattr(asking, name) for name in KEPT if name != "need"}
     return words | {"weights": dict(asking.weights), "title": asking.title.strip()}
 

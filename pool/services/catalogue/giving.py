@@ -1,88 +1,37 @@
-"""Work with what it is to use: storage, secrets, an environment. Judged before it is queued."""
+"""Work with what it is to use: submitted with it, kept beside it, given once more."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
-from django.utils.translation import gettext, gettext_lazy
 
-from pool.errors import Invalid
-from pool.lifecycle.catalogue import Access, Backing, EnvironmentKind, InstructionSet
-from pool.models.catalogue.environments import Environment
-from pool.models.catalogue.secrets import Secret
-from pool.models.catalogue.storage import Storage
 from pool.models.catalogue.uses import SecretUse, StorageUse
+from pool.models.leases import Lease
+from pool.models.requests import Request
 from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
 from pool.models.workloads import Workload
-from pool.rules.catalogue import (
-    Mounted,
-    Told,
-    mounts_problem,
-    root_of,
-    tail_of,
-    told_problem,
+from pool.rules.catalogue import Mounted, Told
+from pool.rules.catalogue_images import warnings_of
+from pool.rules.needs import changed
+from pool.selectors.catalogue.lists import given_to
+from pool.services.approvals.given import judged_in
+from pool.services.catalogue.judging import (
+    Given,
+    Ready,
+    given_for,
+    given_from,
+    given_judged,
+    given_kept,
+    inside_of,
 )
-from pool.rules.catalogue_images import (
-    Inside,
-    fitted,
-    from_allowed,
-    image_name,
-    warnings_of,
-)
-from pool.rules.needs import Need
-from pool.rules.problems import Problem
-from pool.selectors.catalogue.lists import (
-    environments_for,
-    given_to,
-    roots_somewhere,
-    secrets_for,
-    storage_for,
-)
-from pool.services.catalogue.environments import registries, still_allowed
-from pool.services.refusals import refuse, said
-from pool.services.wishes import need_wished
+from pool.services.refusals import refusing, said
 from pool.services.workloads import workload_submit
 
-BACKING = {
-    Backing.HOST: gettext_lazy("a folder"),
-    Backing.NFS: gettext_lazy("an NFS mount"),
-    Backing.LUSTRE: gettext_lazy("a Lustre mount"),
-    Backing.S3: gettext_lazy("a mounted S3 bucket"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a person names beside the need: storage and secrets by uid, an environment by slug.
-
-    An `environment` of "" is the template's.
-    """
-
-    mounts: Sequence[Mounted] = ()
-    secrets: Sequence[Told] = ()
-    environment: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """The same as rows, with what the need must also say."""
-
-    storage: Sequence[StorageUse]
-    secrets: Sequence[SecretUse]
-    environment: Environment | None
-    need: Mapping[str, Any]
-
-    @property
-    def image(self) -> str:
-        """What a container engine shall fetch; "" for none."""
-        one = self.environment
-        if one is None or one.kind != EnvironmentKind.IMAGE:
-            return ""
-        return image_name(one.reference, one.digest)
+KINDS = ("labels", "vendors", "architectures", "modes")
+"""Of these a lease may name what it was granted for; work under it stays with that."""
 
 
 @transaction.atomic
@@ -93,70 +42,54 @@ def work_submit(
     template_version: TemplateVersion,
     given: Given | None = None,
     need: Mapping[str, Any] | None = None,
+    lease: Lease | None = None,
     **words: Any,
 ) -> Workload:
     """Submit work with what it is to use; see `workload_submit` for the other words.
 
-    The workload that is returned carries `warnings`: sentences about its environment.
+    Where nothing is said (`given` is None) and a lease is named, it gets what the lease's request
+    named, and the cards of the kinds that were granted. A request that is opened for the work names
+    the same for those who decide. The workload that is returned carries `warnings`: sentences about
+    its environment.
 
     Raises:
         Invalid: a thing is not there, not the person's to use, on no node, or does not fit.
         PoolError: as for any submission.
     """
+    wanted, need = given or Given(), need or {}
+    if lease is not None and lease.template_version.template_id == template_version.template_id:
+        need = _of_the_kinds(need, lease)
+    if given is None and lease is not None:
+        asked = lease.request
+        wanted = given_for(given_from(asked.given), user=user)
+        words["image"] = words.get("image") or asked.image
+    image = words.get("image") or ""
     ready = given_judged(
-        given=given or Given(),
+        given=wanted,
         user=user,
         project=project,
         version=template_version,
-        need=need or {},
+        need=need,
         env=words.get("env") or {},
         files=words.get("files") or {},
-        image=words.get("image") or "",
+        image=image,
     )
     if ready.image:
         words["image"] = ready.image
     made = workload_submit(
-        user=user, project=project, template_version=template_version, need=ready.need, **words
+        user=user,
+        project=project,
+        template_version=template_version,
+        need=ready.need,
+        lease=lease,
+        **words,
     )
     _keep(made, ready)
+    if made.request_id is not None:
+        named = {"given": judged_in(given_kept(wanted), made.uid), "image": image}
+        Request.objects.filter(pk=made.request_id).update(**named)
     made.warnings = work_warnings(workload=made)  # type: ignore[attr-defined]
     return made
-
-
-def given_judged(
-    *,
-    given: Given,
-    user: User,
-    project: Project,
-    version: TemplateVersion,
-    need: Mapping[str, Any],
-    env: Mapping[str, str],
-    files: Iterable[str],
-    image: str = "",
-) -> Ready:
-    """What was named, as far as the person's work in the project may use it.
-
-    Raises:
-        Invalid: by field, what is wrong with it.
-    """
-    refuse(
-        {
-            "storage": mounts_problem(given.mounts, files),
-            "secrets": told_problem(given.secrets, env),
-        }
-    )
-    storage = _storage(given.mounts, user, project)
-    environment = _environment(given.environment, version, project, image)
-    merged = need_wished(template_version=version, overrides=need)
-    words = dict(need)
-    if storage:
-        roots = {root_of(use.storage.path): None for use in storage}
-        words["storage"] = [*merged.storage, *(one for one in roots if one not in merged.storage)]
-        merged = replace(merged, storage=tuple(words["storage"]))
-    if environment is not None:
-        fit = _fit(environment, merged, {"env": env})
-        words |= fit
-    return Ready(storage, _secrets(given.secrets, user, project), environment, words)
 
 
 def given_again(*, workload: Workload) -> Given:
@@ -166,34 +99,6 @@ def given_again(*, workload: Workload) -> Given:
         mounts=[Mounted(use.storage.uid, use.at, use.mode) for use in storage],
         secrets=[Told(use.secret.uid, use.name, use.form) for use in secrets],
         environment=workload.environment.slug if workload.environment else "",
-    )
-
-
-def given_kept(given: Given) -> dict[str, Any]:
-    """The same as plain words for a row: names only, never a value."""
-    return asdict(given)
-
-
-def given_from(words: Mapping[str, Any]) -> Given:
-    """Back from a row."""
-    return Given(
-        mounts=[Mounted(**one) for one in words.get("mounts", ())],
-        secrets=[Told(**one) for one in words.get("secrets", ())],
-        environment=words.get("environment", ""),
-    )
-
-
-def inside_of(environment: Environment) -> Inside:
-    """The entry as the rules read it."""
-    folder = environment.reference if environment.kind == EnvironmentKind.FOLDER else ""
-    return Inside(
-        slug=environment.slug,
-        instruction_set=InstructionSet(environment.instruction_set),
-        min_driver=environment.min_driver,
-        tested=tuple(environment.tested),
-        folder=folder,
-        deprecated=environment.deprecated_at is not None,
-        note=environment.deprecated_note,
     )
 
 
@@ -226,83 +131,9 @@ def _keep(made: Workload, ready: Ready) -> None:
         made.environment = ready.environment
 
 
-def _storage(asked: Sequence[Mounted], user: User, project: Project) -> list[StorageUse]:
-    rows = {row.uid: row for row in storage_for(user=user, project=project)} if asked else {}
-    present = roots_somewhere() if asked else set()
-    return [_use(one, rows.get(one.storage), present, user, project) for one in asked]
-
-
-def _use(
-    one: Mounted, row: Storage | None, present: set[str], user: User, project: Project
-) -> StorageUse:
-    if row is None:
-        raise Invalid(storage=gettext("No such storage: %(uid)s.") % {"uid": one.storage[:48]})
-    if one.mode == Access.WRITE and row.mode == Access.READ:
-        raise Invalid(storage=gettext("%(name)s can only be read.") % {"name": row.name})
-    if root_of(row.path) not in present:
-        words = {
-            "name": row.name,
-            "path": root_of(row.path),
-            "backing": BACKING[Backing(row.backing)],
-        }
-        raise Invalid(
-            storage=gettext("No node has %(name)s now: %(path)s is not there as %(backing)s.")
-            % words
-        )
-    try:
-        tail = tail_of(row.path, _words(row, user, project))
-    except ValueError as bad:
-        raise Invalid(storage=str(bad)) from bad
-    path = f"{root_of(row.path)}/{tail}".rstrip("/")
-    return StorageUse(storage=row, at=one.at, path=path, mode=one.mode or row.mode)
-
-
-def _words(row: Storage, user: User, project: Project) -> dict[str, str]:
-    return {
-        "user": row.named_for or user.unix_account or user.username,
-        "project": project.slug,
-        "organization": project.organization.slug,
-    }
-
-
-def _secrets(asked: Sequence[Told], user: User, project: Project) -> list[SecretUse]:
-    rows: dict[str, Secret] = {}
-    if asked:
-        rows = {row.uid: row for row in secrets_for(user=user, project=project)}
-    missing = [one.secret for one in asked if one.secret not in rows]
-    if missing:
-        raise Invalid(secrets=gettext("No such secret: %(uid)s.") % {"uid": missing[0][:48]})
-    return [SecretUse(secret=rows[one.secret], form=one.form, name=one.name) for one in asked]
-
-
-def _environment(
-    slug: str, version: TemplateVersion, project: Project, image: str
-) -> Environment | None:
-    if image and slug:
-        raise Invalid(image=gettext("Name an image or an environment, not both."))
-    if image and not from_allowed(image, registries()):
-        words = {"known": ", ".join(registries())}
-        raise Invalid(image=gettext("Images may come from: %(known)s.") % words)
-    if image:
-        return None
-    if not slug:
-        return version.environment
-    found = environments_for(project=project).filter(slug=slug).first()
-    if found is None:
-        raise Invalid(environment=gettext("No such environment."))
-    return found
-
-
-def _fit(environment: Environment, need: Need, words: Mapping[str, Any]) -> dict[str, Any]:
-    """What the need must also say; refused when the work can never run in there."""
-    if not still_allowed(environment):
-        text = gettext("Images from the registry of %(name)s are not allowed any more.")
-        raise Invalid(environment=text % {"name": environment.name})
-    if environment.kind == EnvironmentKind.IMAGE:
-        long = next((name for name, value in words["env"].items() if "\n" in value), "")
-        if long:
-            raise Invalid(env=gettext("In an image %(name)s must be one line.") % {"name": long})
-    fit = fitted(need, inside_of(environment))
-    if isinstance(fit, Problem):
-        raise Invalid(environment=said(fit))
-    return fit
+def _of_the_kinds(need: Mapping[str, Any], lease: Lease) -> Mapping[str, Any]:
+    """The need with the kinds of cards of the lease, where it names none itself."""
+    with refusing():
+        said_so = changed({}, need)
+    granted = {name: lease.need[name] for name in KINDS if lease.need.get(name)}
+    return {**need, **{name: one for name, one in granted.items() if not said_so.get(name)}}

@@ -143,6 +143,8 @@ def _request_tidied(heir: User | None, actor: Actor, request: Request) -> None:
     if fresh.state not in UNDECIDED:
         return
     if heir is not None and _takes(heir, fresh.project):
+        if secrets_forgotten(row=fresh, owner=heir):
+            fresh.save(update_fields=["given"])
         _give(fresh, "requester", heir, actor)
     else:
         request_close(request=fresh, then=RequestState.WITHDRAWN, actor=actor, reason=LEFT)
@@ -152,7 +154,7 @@ def _request_tidied(heir: User | None, actor: Actor, request: Request) -> None:
 def _schedule_tidied(heir: User | None, actor: Actor, schedule: Schedule) -> None:
     if heir is not None and _takes(heir, schedule.project):
         fresh = schedule_locked(schedule)
-        lost = secrets_forgotten(schedule=fresh, owner=heir)
+        lost = secrets_forgotten(row=fresh, owner=heir)
         if lost:
             fresh.save(update_fields=["given"])
             tell_of_secrets(schedule=fresh, heir=heir, count=lost)

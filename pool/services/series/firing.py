@@ -24,7 +24,8 @@ from pool.rules.dependencies import MOST_AFTER, Rule
 from pool.rules.gangs import Gang
 from pool.rules.schedules import MOST_LOOKED_BACK, Act, Missed, Overlap, Turn, turns
 from pool.selectors.series.schedules import live_runs, orphans
-from pool.services.catalogue.giving import given_from, work_submit
+from pool.services.catalogue.giving import work_submit
+from pool.services.catalogue.judging import given_from
 from pool.services.moves import move
 from pool.services.series.dependencies import After
 from pool.services.series.schedules import project_of_locked, schedule_locked

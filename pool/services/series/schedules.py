@@ -36,10 +36,11 @@ from pool.selectors.allowances import allowance_judged
 from pool.selectors.leases import lease_that_holds
 from pool.selectors.offers import host_of
 from pool.selectors.series.schedules import orphans
-from pool.services.catalogue.giving import Given, given_from, given_judged, given_kept
+from pool.services.approvals.given import judged_in
+from pool.services.catalogue.judging import Given, given_from, given_judged, given_kept
 from pool.services.moves import locked, move
 from pool.services.refusals import refuse
-from pool.services.requests import request_submit
+from pool.services.requests import OPEN, request_submit
 from pool.services.rights import Weights
 from pool.services.series.handed import secrets_forgotten
 from pool.services.surroundings.runners import kind_runnable, runner_for
@@ -162,6 +163,9 @@ def schedule_change(*, schedule: Schedule, user: User, actor: Actor, **words: An
     if JUDGED.intersection(changed):
         _judged(said | {"need": row.need}, row.owner, row.project, row.template_version)
     row.save()
+    if row.request_id is not None and {"given", "image"}.intersection(changed):
+        told = {"given": judged_in(row.given, row.uid), "image": row.image}
+        Request.objects.filter(pk=row.request_id, state__in=OPEN).update(**told)
     record(EventKind.SCHEDULE_CHANGED, row, actor=actor, changed=changed, cron=row.cron)
     return row
 
@@ -203,7 +207,7 @@ def schedule_resume(
     move(row, ScheduleState.ACTIVE, actor=actor, changes=fresh)
     if orphans().filter(pk=row.pk).exists():
         row.owner = user
-        secrets_forgotten(schedule=row, owner=user)
+        secrets_forgotten(row=row, owner=user)
     if row.request is not None and _is_over(row.request):
         wish = wish_judged(
             project=project,
@@ -342,6 +346,7 @@ def _asked(
         duration_seconds=min(seconds, row.template_version.max_seconds),
         partitions=wish.partitions,
         title=row.name,
+        like={"given": judged_in(row.given, row.uid), "image": row.image},
         weights=weights() if callable(weights) else weights or {},
     )
 

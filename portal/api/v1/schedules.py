@@ -17,7 +17,7 @@ from pool.lifecycle.schedules import Outcome, ScheduleState
 from pool.models import Schedule, ScheduleRun
 from pool.rules.schedules import Missed, Overlap
 from pool.selectors.series.schedules import next_times, schedule_list, schedule_runs
-from pool.services.catalogue.giving import given_from
+from pool.services.catalogue.judging import given_from
 from pool.services.series.firing import schedule_run_now
 from pool.services.series.schedules import (
     LEASE_SECONDS,

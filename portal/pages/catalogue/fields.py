@@ -10,7 +10,8 @@ from pool.models import Environment, Secret, Storage, Workload
 from pool.rules.catalogue import Mounted, Told
 from pool.selectors.catalogue.lists import environment_list, given_to, secret_list, storage_list
 from pool.selectors.memberships import Standing
-from pool.services.catalogue.giving import Given, work_warnings
+from pool.services.catalogue.giving import work_warnings
+from pool.services.catalogue.judging import Given
 
 LINES = range(1, 4)
 """So many storage objects and secrets fit the form; scripts may give more."""

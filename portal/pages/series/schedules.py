@@ -26,7 +26,7 @@ from pool.selectors.series.schedules import (
     schedule_list,
     schedule_runs,
 )
-from pool.services.catalogue.giving import given_from
+from pool.services.catalogue.judging import given_from
 from pool.services.refusals import said
 from pool.services.series.firing import schedule_run_now
 from pool.services.series.schedules import (

@@ -8,8 +8,8 @@ from rest_framework import serializers
 from pool.lifecycle.catalogue import Access, SecretForm
 from pool.models import Workload
 from pool.rules.catalogue import MOST_GIVEN, Mounted, Told
-from pool.services.catalogue.giving import Given as Wanted
 from pool.services.catalogue.giving import given_again
+from pool.services.catalogue.judging import Given as Wanted
 from portal.api.door import UID
 from portal.api.fields import Given
 

@@ -6,7 +6,8 @@ from pool.events import SYSTEM
 from pool.models import Attempt, Node, Notice, Storage, StorageUse
 from pool.rules.catalogue import Mounted, Told, root_of
 from pool.selectors.catalogue.desired import given_on, watched
-from pool.services.catalogue.giving import Given, given_kept, work_submit
+from pool.services.catalogue.giving import work_submit
+from pool.services.catalogue.judging import Given, given_kept
 from pool.services.catalogue.secrets import secret_set
 from pool.services.catalogue.storage import storage_create
 from pool.services.people.leavers import leavers_due, user_leave

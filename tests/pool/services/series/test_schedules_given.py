@@ -6,7 +6,7 @@ from pool.errors import Forbidden, Invalid
 from pool.events import SYSTEM
 from pool.models import Node, Secret
 from pool.rules.catalogue import Mounted, Told
-from pool.services.catalogue.giving import Given
+from pool.services.catalogue.judging import Given
 from pool.services.catalogue.secrets import secret_remove, secret_set
 from pool.services.series.firing import schedule_run_now
 from pool.services.series.schedules import schedule_change

@@ -1,0 +1,113 @@
+"""What a request names for its work: judged before anybody decides, kept for what runs by its yes.
+
+A request that is for work, or for a schedule, or about a lease, repeats what those use: it was
+judged there, and changes only there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext
+
+from pool.errors import Invalid
+from pool.models.requests import Request
+from pool.models.templates import TemplateVersion
+from pool.models.tenants import Project
+from pool.models.users import User
+from pool.rules.needs import changed, to_mapping
+from pool.services.approvals.asking import Asking
+from pool.services.catalogue.judging import given_for, given_from, given_judged, given_kept
+from pool.services.surroundings.runners import runner_for
+from pool.services.wishes import need_wished, partitions_wished
+
+FITTED = ("vendors", "min_driver", "storage")
+"""Words of the need that what is given may add to: without it they are as they were `before`."""
+
+
+def asked_judged(
+    *, asking: Asking, user: User, project: Project, version: TemplateVersion
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The need with what is given, and what is given, both as rows keep them.
+
+    Raises:
+        Invalid: by field: it is not there, not the person's to use, on no node, or does not fit.
+    """
+    ready = given_judged(
+        given=asking.given,
+        user=user,
+        project=project,
+        version=version,
+        need=asking.need,
+        env={},
+        files=(),
+        image=asking.image,
+    )
+    need = need_wished(template_version=version, overrides=ready.need)
+    if image := ready.image or asking.image:
+        places = partitions_wished(project=project, wanted=asking.partitions)
+        runner_for(image=image, partitions=places, cards=need.parts > 0)
+    plain = to_mapping(need_wished(template_version=version, overrides=asking.need))
+    before = {name: plain.get(name) for name in FITTED}
+    return to_mapping(need), given_kept(asking.given) | {"before": before}
+
+
+def plain_need(request: Request) -> dict[str, Any]:
+    """Its need without what the given things ask of a node."""
+    return changed(request.need, request.given.get("before") or {})
+
+
+def asked_rewritten(*, request: Request, asking: Asking) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same for new words of a request. What did not change is not judged anew, so that a
+    secret that is gone bars no other change.
+
+    Raises:
+        Invalid: it is wrong, or its work is there and keeps what it was given.
+    """
+    before = given_kept(given_from(request.given)), request.image
+    same = (given_kept(asking.given), asking.image) == before
+    if same and asking.need == plain_need(request):
+        return request.need, request.given
+    if own_words(request):
+        version, user = request.template_version, request.requester
+        return asked_judged(asking=asking, user=user, project=request.project, version=version)
+    if not same:
+        kept = gettext("Its work or its lease is there already and keeps what it was given.")
+        raise Invalid(**{"image" if asking.image != request.image else "storage": kept})
+    need = need_wished(template_version=request.template_version, overrides=asking.need)
+    return to_mapping(need), request.given
+
+
+def asked_anew(*, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Need and given of a request that is sent: judged once more, for a draft may have lain long.
+
+    Raises:
+        Invalid: something it names is not there, or not its requester's to use, any more.
+    """
+    if not own_words(request):
+        return request.need, request.given
+    asking = Asking(
+        need=plain_need(request),
+        given=given_from(request.given),
+        image=request.image,
+        partitions=tuple(request.partitions.all()),
+    )
+    version, user = request.template_version, request.requester
+    return asked_judged(asking=asking, user=user, project=request.project, version=version)
+
+
+def own_words(request: Request) -> bool:
+    """Whether it names things itself, for work that is still to come."""
+    if request.alters_id is not None or "like" in request.given:
+        return False
+    return not (request.workloads.exists() or request.schedules.exists())
+
+
+def given_like(*, request: Request, user: User) -> Mapping[str, Any]:
+    """What another request names, for one that continues it: personal secrets of others apart."""
+    given = given_kept(given_for(given_from(request.given), user=user))
+    return {"given": judged_in(given, request.uid), "image": request.image}
+
+
+def judged_in(given: Mapping[str, Any], uid: str) -> dict[str, Any]:
+    """What is given, as a request keeps it that only repeats it: judged and changed elsewhere."""
+    return {**given, "like": uid}
