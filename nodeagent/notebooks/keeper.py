@@ -5,6 +5,7 @@ import dataclasses
 import logging
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ class Memory:
     told: dict[str, str] = field(default_factory=dict)
     moved_at: dict[str, float] = field(default_factory=dict)
     look: Look | None = None
+    moving: "asyncio.Future[tuple[Moving, Look]] | None" = None
 
 
 class Notebooks:
@@ -69,6 +71,8 @@ class Notebooks:
         self._known: dict[str, Memory] = {}
         self._net: Counter[str] = Counter()
         self._at_once = asyncio.Semaphore(AT_ONCE)
+        # Threads of their own: looks that hang must not take those by which the agent works.
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="notebooks")
         self._tunnels = Tunnels(self._carried, library.ca)
 
     async def prepare(self, record: Record, order: "Order", changed: Callable[[], None]) -> "Order":
@@ -120,6 +124,7 @@ class Notebooks:
     def close(self) -> None:
         """Hang up; the notebooks go on."""
         self._tunnels.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(self, changed: Callable[[], None]) -> None:
         """Look at every notebook that runs here, and tell when one is ready.
@@ -177,13 +182,14 @@ class Notebooks:
             found = await asking.ask(self._home(record), record.workload, memory.token)
         except asking.NoAnswer as failure:
             return self._grown_old(record, memory, str(failure))
-        moved, memory.look = await asyncio.to_thread(
-            moving,
-            record.shim_pid,
-            record.pid or 0,
-            self._net[record.attempt],
-            memory.look,
-        )
+        if memory.moving is not None and not memory.moving.done():
+            return self._grown_old(record, memory, "its processes cannot be looked at")
+        shim, main, net = record.shim_pid, record.pid or 0, self._net[record.attempt]
+        loop = asyncio.get_running_loop()
+        look = loop.run_in_executor(self._threads, moving, shim, main, net, memory.look)
+        memory.moving = look
+        # Given up after a time, it goes on in its thread, and no second one is begun beside it.
+        moved, memory.look = await asyncio.shield(look)
         return self._told(found, moved, memory)
 
     def _grown_old(self, record: Record, memory: Memory, why: str) -> NotebookSeen:

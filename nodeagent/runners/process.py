@@ -86,6 +86,7 @@ class ProcessRunner:
         self._ports = ports
         self._watches: dict[str, Watch] = {}
         self._pulls: dict[str, asyncio.Task[None]] = {}
+        self._preparing: dict[str, asyncio.Task[Order]] = {}
         self.giveway = GiveWay(self.records, self._home)
         self.disk = DiskUse(self.records, self._home, self.stop)
         self.throughput = Throughput(self.records, self._home, state_dir, work_root)
@@ -130,7 +131,7 @@ class ProcessRunner:
         """Pull the image or make the environment, then start; what comes of it is in the record."""
         try:
             if order.work.kind == WorkloadKind.NOTEBOOK:
-                order = await self.notebooks.prepare(record, order, self.changed)
+                order = await self._prepared(record, order)
             else:
                 await self._containers.pull(record, order.work)
             if record.ended_at is None:
@@ -143,6 +144,15 @@ class ProcessRunner:
             record.pulling = False
             self._pulls.pop(record.attempt, None)
             self.changed()
+
+    async def _prepared(self, record: Record, order: Order) -> Order:
+        """The order of a notebook once its environment is there; a stop calls the waiting off."""
+        preparing = asyncio.create_task(self.notebooks.prepare(record, order, self.changed))
+        self._preparing[record.attempt] = preparing
+        try:
+            return await preparing
+        finally:
+            self._preparing.pop(record.attempt, None)
 
     async def _launch(self, record: Record, order: Order) -> None:
         work = order.work
@@ -179,6 +189,8 @@ class ProcessRunner:
             return
         if not record.claimed and records.claim_for_end(record):
             self._containers.cancel(attempt)
+            if attempt in self._preparing:
+                self._preparing[attempt].cancel()
             records.end(record, reason, code=None, message="never started", refused=False)
             self.changed()
             return

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import tempfile
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -80,3 +81,37 @@ async def test_the_ready_ones_are_seen_while_others_hang_or_drip_and_grow_old(mo
         for one in servers:
             one.close()
         await asyncio.gather(*calls)
+
+
+async def test_a_look_at_processes_that_hangs_takes_one_thread_and_none_of_the_agents_own(
+    monkeypatch,
+):
+    monkeypatch.setattr(keeper, "LOOK_S", 0.1)
+    let_go, looks = threading.Event(), []
+
+    def hangs_in_the_kernel(shim, *_):
+        looks.append(shim)
+        let_go.wait(20)
+        return keeper.Moving(0), keeper.Look(0.0, 0, 0, 0)
+
+    async def nothing(*_):
+        return {"kernels": [], "terminals": []}
+
+    monkeypatch.setattr(keeper, "moving", hangs_in_the_kernel)
+    monkeypatch.setattr(keeper.asking, "ask", nothing)
+    records = {"at-1": Record("at-1", Path("at-1"), started_at=1.0, shim_pid=os.getpid())}
+    kept = Notebooks(records, lambda one: one.folder, SimpleNamespace(ca=None))
+    kept._known = {"at-1": Memory(token="t")}
+    try:
+        for _ in range(3):
+            await kept._look(records["at-1"], lambda: None)
+        assert looks == [os.getpid()]
+        await until(lambda: records["at-1"].notebook.stage == Stage.STARTING)
+        names = {one.name for one in threading.enumerate() if one.name.startswith("notebooks")}
+        assert len(names) == 1
+    finally:
+        let_go.set()
+    await asyncio.wait_for(asyncio.shield(kept._known["at-1"].moving), 10)
+    await kept._look(records["at-1"], lambda: None)
+    assert (len(looks), records["at-1"].notebook.stage) == (2, Stage.READY)
+    kept.close()

@@ -1,0 +1,1 @@
+"""Field cases of nodes whose own runner and clocks take part."""
