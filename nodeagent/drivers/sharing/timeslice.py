@@ -75,6 +75,8 @@ class TimeSlice:
             "CUDA_DEVICE_MEMORY_LIMIT": f"{share.memory_mib}m",
             "CUDA_DEVICE_SM_LIMIT": str(max(share.compute_milli // 10, 1)),
             "CUDA_DEVICE_MEMORY_SHARED_CACHE": str(self._cache_of(uid)),
+            # Else the limit sleeps while nobody else is on the card, and bursts find it taken.
+            "GPU_CORE_UTILIZATION_POLICY": "FORCE",
         }
 
     def _cache_of(self, uid: str) -> Path:
