@@ -1,7 +1,7 @@
 """The few waiting jobs that a round can start: alike jobs fail alike, so the rest need no look."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,8 +11,8 @@ from pool.scheduling.calendar import forecast_s
 from pool.scheduling.model import PriorityClass, Rules, Waiting
 from pool.scheduling.order import CLASS_RANK
 
-Key = tuple[int, int, str]
-"""What makes jobs alike: class, cards, tenant."""
+Key = tuple[int, *tuple[object, ...]]
+"""What makes jobs alike: their class first, then all that decides whether they find a place."""
 
 FORECAST, SUBMITTED = 0, 1
 
@@ -50,23 +50,30 @@ class Pile:
         return self.table
 
 
+def by_size(work: Waiting) -> Key:
+    """Alike where all jobs want whole cards of one pool: class, cards, tenant."""
+    return (CLASS_RANK[work.priority_class], work.need.parts, work.tenants[0])
+
+
 @dataclass(slots=True)
 class Thinner:
     """The queue of a replay, in piles of alike jobs."""
 
     rules: Rules
+    alike: Callable[[Waiting], Key] = by_size
     piles: dict[Key, Pile] = field(default_factory=dict)
 
     def add(self, work: Waiting) -> None:
         """Put a job into the queue."""
-        self.piles.setdefault(_key(work), Pile()).add(work, self.rules)
+        self.piles.setdefault(self.alike(work), Pile()).add(work, self.rules)
 
     def drop(self, work: Waiting) -> None:
         """Take a job out of the queue."""
-        pile = self.piles[_key(work)]
+        key = self.alike(work)
+        pile = self.piles[key]
         pile.drop(work)
         if not pile.works:
-            del self.piles[_key(work)]
+            del self.piles[key]
 
     def some(self, numbers: Iterable[int]) -> tuple[Waiting, ...]:
         """Those of these jobs that still wait."""
@@ -74,21 +81,33 @@ class Thinner:
         return tuple(p.works[n] for n in sorted(set(numbers)) for p in piles if n in p.works)
 
     def candidates(
-        self, now_s: float, limit_s: float, promised: Collection[int] = ()
+        self,
+        now_s: float,
+        limit_s: float | Callable[[Waiting], float],
+        promised: Collection[int] = (),
+        *,
+        each: int = 1,
     ) -> tuple[Waiting, ...]:
         """Who could start now: of each pile the first in rank, and the next in slipping order.
 
+        So many of each as `each` says: a round that starts fewer of a pile has seen enough of it.
+
         That next one is looked for among all jobs and among those that end within `limit_s`,
-        the time until the head starts. For those `promised` room is being made.
+        the time until the head starts, of all or as the pile's first says. For those `promised`
+        room is being made.
         """
         found: dict[int, Waiting] = {}
         rules = self.rules
         for key, pile in self.piles.items():
             rows = pile.rows()
-            picks = {_next(rows, now_s, rules, np.inf), _next(rows, now_s, rules, limit_s)}
+            first = pile.works[pile.keys[0][1]]
+            limit = limit_s(first) if callable(limit_s) else limit_s
+            picks = _next(rows, now_s, rules, np.inf, each)
+            if limit < np.inf:
+                picks |= _next(rows, now_s, rules, limit, each)
             kept = sum(number in pile.works for number in promised)
-            picks |= _first(rows, key[0], rules, kept)
-            numbers = (pile.keys[i][1] for i in picks if i >= 0)
+            picks |= _first(rows, key[0], rules, kept + each - 1)
+            numbers = (pile.keys[i][1] for i in picks)
             found.update((number, pile.works[number]) for number in numbers)
         return tuple(found.values())
 
@@ -101,18 +120,19 @@ def _first(rows: npt.NDArray[np.float64], rank: int, rules: Rules, kept: int) ->
     return set(np.argsort(order, kind="stable")[:count].tolist())
 
 
-def _next(rows: npt.NDArray[np.float64], now_s: float, rules: Rules, limit_s: float) -> int:
-    """The next in slipping order among those no longer than the limit, or -1."""
+def _next(
+    rows: npt.NDArray[np.float64], now_s: float, rules: Rules, limit_s: float, each: int
+) -> set[int]:
+    """The next in slipping order among those no longer than the limit: so many, if there are."""
     forecast, submitted = rows[:, FORECAST], rows[:, SUBMITTED]
     if rules.shortest_first:
         rank = forecast / (1.0 + (now_s - submitted) / rules.slip_age_s)
     else:
         rank = submitted
-    fits = forecast <= limit_s
-    if not fits.any():
-        return -1
-    return int(np.argmin(np.where(fits, rank, np.inf)))
-
-
-def _key(work: Waiting) -> Key:
-    return (CLASS_RANK[work.priority_class], work.need.parts, work.tenants[0])
+    fits = np.flatnonzero(forecast <= limit_s)
+    if len(fits) <= each:
+        return set(fits.tolist())
+    if each == 1:
+        return {int(fits[np.argmin(rank[fits])])}
+    order = np.argsort(rank[fits], kind="stable")[:each]
+    return set(fits[order].tolist())

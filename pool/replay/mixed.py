@@ -1,0 +1,308 @@
+"""Made-up or recorded work through the live round on a whole pool: models, slices, quotas, faults.
+
+Where `queue` knows equal whole cards only, this takes the snapshot that the live round takes.
+"""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from pool.replay.clock import Clock
+from pool.scheduling.board import Board, build
+from pool.scheduling.model import (
+    HostPart,
+    Placed,
+    Plan,
+    Promise,
+    Running,
+    Snapshot,
+    TenantShare,
+    Waiting,
+)
+from pool.scheduling.plan import plan_board
+from pool.scheduling.quota import charge
+from pool.scheduling.take import vacate
+
+BREAKS, ENDS, LEAVES, MENDS, COMES, COUNTS, STOPS = range(7)
+"""At one instant cards break first, then work ends, victims leave, cards return, work comes."""
+
+COUNT_S = 3600.0
+"""How often what each tenant has used is counted anew."""
+
+HALF_LIFE_S = 7 * 86_400.0
+
+RESTART_S = 120.0
+"""What a start after an interruption takes before it goes on from its checkpoint."""
+
+
+class Why(StrEnum):
+    """What ended a run: the work was done, others were served, the card broke, time was up."""
+
+    DONE = "done"
+    PREEMPTED = "preempted"
+    BROKEN = "broken"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work as the planner sees it, and how long it really runs, in seconds.
+
+    Without `checkpoint_s` it starts over when it was interrupted.
+    """
+
+    work: Waiting
+    runs_s: float
+    checkpoint_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A card that is out of service from one moment to another; what runs on it is lost."""
+
+    card: int
+    from_s: float
+    until_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a job: from when to when, where, and what ended it. `lost_s` is thrown away."""
+
+    number: int
+    start_s: float
+    end_s: float
+    placed: Placed
+    why: Why
+    lost_s: float = 0.0
+
+
+@dataclass(slots=True)
+class _Live:
+    job: Job
+    left_s: float
+    turn: int = 0
+    started_s: float = 0.0
+    restart_s: float = 0.0
+    rows: tuple[int, ...] = ()
+    placed: Placed | None = None
+    interrupted: bool = False
+
+
+@dataclass(slots=True)
+class _Pool:
+    board: Board
+    clock: Clock
+    live: dict[int, _Live]
+    breaks: Sequence[Break]
+    waiting: dict[int, Waiting] = field(default_factory=dict)
+    running: dict[int, Running] = field(default_factory=dict)
+    promises: dict[int, Promise] = field(default_factory=dict)
+    heads: frozenset[int] = frozenset()
+    used: dict[str, float] = field(default_factory=dict)
+    homes: dict[str, str | None] = field(default_factory=dict)
+
+
+def replay(
+    snapshot: Snapshot, jobs: Sequence[Job], until_s: float, breaks: Sequence[Break] = ()
+) -> Iterator[Run]:
+    """Every run up to a moment, as it ends; what runs then is stopped. The pool begins empty."""
+    pool = _Pool(
+        board=build(replace(snapshot, waiting=(), running=())),
+        clock=Clock(now_s=snapshot.now_s),
+        live={job.work.id: _Live(job, job.runs_s) for job in jobs},
+        breaks=breaks,
+    )
+    for job in jobs:
+        if job.work.submitted_s < until_s:
+            pool.clock.add(job.work.submitted_s, COMES, job.work.id)
+    for number, one in enumerate(breaks):
+        pool.clock.add(one.from_s, BREAKS, number)
+        pool.clock.add(one.until_s, MENDS, number)
+    pool.clock.add(snapshot.now_s + COUNT_S, COUNTS, 0)
+    pool.clock.add(until_s, STOPS, 0)
+    while (events := pool.clock.due()) and pool.clock.now_s < until_s:
+        fresh, freed = yield from _happened(pool, events)
+        if freed or fresh:
+            _rounds(pool, fresh, freed)
+    for number in sorted(pool.running):
+        yield _leave(pool, pool.live[number], Why.STOPPED, until_s)
+
+
+def _happened(
+    pool: _Pool, events: Sequence[tuple[int, int, int]]
+) -> Generator[Run, None, tuple[frozenset[int], bool]]:
+    """Runs that ended now; returns who came and whether room was freed."""
+    fresh: set[int] = set()
+    freed = False
+    for rank, number, turn in events:
+        if rank == COMES:
+            pool.waiting[number] = pool.live[number].job.work
+            fresh.add(number)
+        elif rank in (ENDS, LEAVES):
+            live = pool.live[number]
+            if turn == live.turn and number in pool.running:
+                freed = True
+                why = Why.DONE if rank == ENDS else Why.PREEMPTED
+                yield _leave(pool, live, why, pool.clock.now_s)
+        elif rank == COUNTS:
+            _count(pool)
+        elif rank in (BREAKS, MENDS):
+            freed = True
+            yield from _card(pool, pool.breaks[number], broken=rank == BREAKS)
+    return frozenset(fresh), freed
+
+
+def _card(pool: _Pool, one: Break, *, broken: bool) -> Iterator[Run]:
+    """A card goes, with all that ran on it, or comes back."""
+    row = pool.board.cards.index[one.card]
+    pool.board.cards.offered[row] = not broken
+    pool.board.refresh(row)
+    if broken:
+        for number in sorted(n for n in pool.running if row in pool.live[n].rows):
+            yield _leave(pool, pool.live[number], Why.BROKEN, pool.clock.now_s)
+
+
+def _rounds(pool: _Pool, fresh: frozenset[int], freed: bool) -> None:
+    """Rounds until one starts nobody. Where nothing was freed, only newcomers can start."""
+    while True:
+        seen = pool.waiting if freed else {n: pool.waiting[n] for n in fresh | pool.heads}
+        if not seen:
+            return
+        made = plan_board(_now(pool, tuple(seen.values())), tell=False)
+        for placed in made.placed:
+            _start(pool, placed)
+        _notice(pool, made)
+        held = frozenset(start.workload for start in made.starts) & pool.waiting.keys()
+        pool.heads = held if freed else held | (pool.heads & pool.waiting.keys())
+        if not made.placed or len(made.placed) < pool.board.snapshot.rules.placements_per_round:
+            return
+        freed = True
+
+
+def _now(pool: _Pool, waiting: tuple[Waiting, ...]) -> Board:
+    """The board with this queue, at this time."""
+    pool.board.snapshot = replace(
+        pool.board.snapshot,
+        now_s=pool.clock.now_s,
+        waiting=waiting,
+        running=tuple(pool.running.values()),
+        promises=tuple(pool.promises.values()),
+        shares=_shares(pool.used, pool.homes),
+    )
+    return pool.board
+
+
+def _start(pool: _Pool, placed: Placed) -> None:
+    work, now = pool.waiting.pop(placed.workload), pool.clock.now_s
+    live = pool.live[work.id]
+    pool.promises.pop(work.id, None)
+    live.turn += 1
+    live.started_s, live.placed = now, placed
+    live.rows = tuple(pool.board.cards.index[part.card] for part in placed.parts)
+    pool.clock.add(now + live.restart_s + live.left_s, ENDS, work.id, live.turn)
+    mine = (piece for row in set(live.rows) for piece in pool.board.cards.pieces[row])
+    pool.running[work.id] = Running(
+        id=work.id,
+        uid=work.uid,
+        tenants=work.tenants,
+        trust=work.trust,
+        purpose=work.purpose,
+        priority_class=work.priority_class,
+        started_s=now,
+        slices=tuple(piece.id for piece in mine if piece.held_by == work.id),
+        hosts=tuple((h.node, h.cpu_milli, h.memory_mib, h.disk_mib) for h in placed.hosts),
+        kind=work.kind,
+        partition=placed.partition,
+        card_micro=placed.card_micro,
+        ends_s=now + live.restart_s + (work.declared_s or live.left_s),
+        lost_since_s=now,
+        checkpointed=live.job.checkpoint_s is not None,
+        preemptible=work.preemptible,
+        borrowed=placed.borrowed,
+        interrupted=live.interrupted,
+    )
+
+
+def _notice(pool: _Pool, made: Plan) -> None:
+    """Victims leave when the grace is over; what they free is promised to their winner."""
+    leaves = pool.clock.now_s + pool.board.snapshot.rules.notice_s
+    for eviction in made.evictions:
+        victim = pool.running[eviction.victim]
+        pool.running[victim.id] = replace(victim, leaving=True, ends_s=leaves)
+        pool.board.cards.ends[list(pool.live[victim.id].rows)] = leaves
+        pool.clock.add(leaves, LEAVES, victim.id, pool.live[victim.id].turn)
+    winners = {eviction.winner for eviction in made.evictions}
+    for start in made.starts:
+        if start.workload in winners:
+            pool.promises[start.workload] = Promise(
+                workload=start.workload, cards=start.cards, nodes=start.nodes, until_s=leaves + 1.0
+            )
+
+
+def _leave(pool: _Pool, live: _Live, why: Why, now: float) -> Run:
+    """End a run: for good, or to wait again with what its last checkpoint kept."""
+    number, placed = live.job.work.id, live.placed
+    assert placed is not None
+    vacate(pool.board, number, set(live.rows), placed.hosts)
+    _give_back(pool.board, live.job.work, placed)
+    del pool.running[number]
+    live.turn += 1
+    lost = 0.0
+    if why in (Why.PREEMPTED, Why.BROKEN):
+        lost = _again(pool, live, now)
+    return Run(number, live.started_s, now, placed, why, lost)
+
+
+def _again(pool: _Pool, live: _Live, now: float) -> float:
+    """Put it back into the queue; how much of its work was lost."""
+    ran = max(0.0, now - live.started_s - live.restart_s)
+    before = live.job.runs_s - live.left_s
+    every = live.job.checkpoint_s
+    kept = max(before, (before + ran) // every * every) if every else 0.0
+    live.left_s = live.job.runs_s - kept
+    live.restart_s, live.interrupted = RESTART_S, True
+    work = live.job.work
+    declared = None if work.declared_s is None else max(60.0, work.declared_s - kept)
+    pool.waiting[work.id] = replace(
+        work, declared_s=declared, interrupted=True, attempts=work.attempts + 1
+    )
+    return before + ran - kept
+
+
+def _give_back(board: Board, work: Waiting, placed: Placed) -> None:
+    """Take a start out of the quota rows that count it."""
+    taken: dict[str, int] = {}
+    for part in placed.parts:
+        label = board.kinds[board.cards.kind[board.cards.index[part.card]]].label
+        taken[label] = taken.get(label, 0) - part.card_micro
+    hosts = tuple(
+        HostPart(
+            node=h.node,
+            cpu_milli=-h.cpu_milli,
+            memory_mib=-h.memory_mib,
+            disk_mib=-h.disk_mib,
+        )
+        for h in placed.hosts
+    )
+    charge(board, work, placed.partition, taken, hosts)
+
+
+def _count(pool: _Pool) -> None:
+    """Age what tenants have used by an hour, and add what they held in it."""
+    fade = 0.5 ** (COUNT_S / HALF_LIFE_S)
+    for tenant in pool.used:
+        pool.used[tenant] *= fade
+    for run in pool.running.values():
+        outer, inner = run.tenants[:2]
+        pool.homes |= {outer: None, inner: outer}
+        for tenant in (outer, inner):
+            more = run.card_micro / 1e6 * min(COUNT_S, pool.clock.now_s - run.started_s)
+            pool.used[tenant] = pool.used.get(tenant, 0.0) + more
+    pool.clock.add(pool.clock.now_s + COUNT_S, COUNTS, 0)
+
+
+def _shares(used: Mapping[str, float], homes: Mapping[str, str | None]) -> tuple[TenantShare, ...]:
+    return tuple(
+        TenantShare(tenant=one, parent=homes[one], usage=used[one]) for one in sorted(used)
+    )

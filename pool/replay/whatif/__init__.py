@@ -1,0 +1,1 @@
+"""Recorded work of any need through the live round, as it was and with something changed."""

@@ -1,0 +1,1 @@
+"""PURE: files of recorded work read line by line, scenarios judged, two outcomes compared."""

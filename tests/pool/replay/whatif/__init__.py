@@ -1,0 +1,1 @@
+"""Replays of what-if: the engine, scenarios, figures."""
