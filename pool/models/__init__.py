@@ -45,6 +45,8 @@ from pool.models.telemetry.rollups import HourRollup, MinuteRollup, RollupDue
 from pool.models.templates import Template, TemplateVersion
 from pool.models.tenants import Membership, Organization, Project, TrustGroup
 from pool.models.users import User
+from pool.models.whatif.studies import Study
+from pool.models.whatif.traces import Trace
 from pool.models.windows import Window
 from pool.models.workloads import Attempt, Workload
 from pool.models.yielding import CriticalBudget, YieldOrder
@@ -118,8 +120,10 @@ __all__ = [
     "Slice",
     "Storage",
     "StorageUse",
+    "Study",
     "Template",
     "TemplateVersion",
+    "Trace",
     "TrustGroup",
     "User",
     "Window",

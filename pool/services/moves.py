@@ -27,6 +27,7 @@ from pool.lifecycle.reservations import RESERVATION
 from pool.lifecycle.schedules import SCHEDULE
 from pool.lifecycle.slices import DEADLINES_S as SLICE_DEADLINES_S
 from pool.lifecycle.slices import SLICE
+from pool.lifecycle.studies import STUDY
 from pool.lifecycle.table import Lifecycle
 from pool.lifecycle.targets import CUTBACK, PLANNED_QUOTA
 from pool.lifecycle.windows import WINDOW
@@ -44,6 +45,7 @@ from pool.models.reservations import Reservation
 from pool.models.schedules import Schedule
 from pool.models.slices import Slice
 from pool.models.tenants import Project
+from pool.models.whatif.studies import Study
 from pool.models.windows import Window
 from pool.models.workloads import Attempt, Workload
 from pool.models.yielding import YieldOrder
@@ -73,6 +75,7 @@ MACHINES: dict[type[models.Model], Machine] = {
     Schedule: Machine(
         SCHEDULE, EventKind.SCHEDULE_MOVED, frozenset({"state_since", "state_reason"})
     ),
+    Study: Machine(STUDY, EventKind.STUDY_MOVED, _ALL - {"state_before"}),
     Lease: Machine(
         LEASE,
         {LeaseState.ENDING: EventKind.LEASE_ENDING, LeaseState.ENDED: EventKind.LEASE_ENDED},

@@ -1,0 +1,1 @@
+"""Tables of what-if: recorded work, and what was asked of it."""
