@@ -12,7 +12,7 @@ def template_versions(*, standing: Standing) -> QuerySet[TemplateVersion]:
     """The newest version of every template that is common or of one's own organizations."""
     newest = TemplateVersion.objects.filter(template=OuterRef("template")).order_by("-number")
     rows = TemplateVersion.objects.filter(pk=Subquery(newest.values("pk")[:1]))
-    rows = rows.select_related("template__organization")
+    rows = rows.select_related("template__organization", "environment")
     if not standing.platform:
         own = Q(template__organization__in=standing.in_organizations(*Role))
         through = Q(template__organization__projects__in=standing.in_projects(*Role))

@@ -12,13 +12,17 @@ from pool.errors import Invalid, NotYours
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.roles import Priority, WorkClass
+from pool.models.catalogue.environments import Environment
 from pool.models.templates import Template, TemplateVersion
 from pool.models.tenants import Organization, Project
 from pool.rules.approval import policy_from
+from pool.rules.catalogue_images import fitted
 from pool.rules.needs import from_mapping, to_mapping
+from pool.rules.problems import Problem
 from pool.rules.tenants import slug_problem, title_problem
+from pool.services.catalogue.judging import inside_of
 from pool.services.moves import locked
-from pool.services.refusals import refuse, refusing
+from pool.services.refusals import refuse, refusing, said
 
 SECONDS = {
     "max_seconds": (1, 366 * 86_400),
@@ -38,8 +42,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 SWITCHES = ("preemptible", "unlimited_modes")
 OPTIONAL = ("idle_seconds", "checkpoint_seconds")
-WORDS = frozenset({"need", "approval", "price_class", *SECONDS, *CHOICES, *SWITCHES})
-"""What a version may say."""
+WORDS = frozenset({"need", "environment", "approval", "price_class", *SECONDS, *CHOICES, *SWITCHES})
+"""What a version may say; `environment` is what its work runs in when it names no other."""
 
 
 @transaction.atomic
@@ -105,6 +109,7 @@ def template_version_add(
     values |= _values(words)
     if not values.get("need"):
         raise Invalid(need=gettext("A template must say what it needs."))
+    _environment_fits(template, last, values)
     if values.get("default_seconds", 1) > values.get("max_seconds", 7 * 86_400):
         raise Invalid(default_seconds=gettext("It is longer than the longest allowed."))
     if last and all(getattr(last, name) == value for name, value in values.items()):
@@ -197,12 +202,35 @@ def template_switch(
     return row
 
 
+def _environment_fits(
+    template: Template, last: TemplateVersion | None, values: dict[str, Any]
+) -> None:
+    """Pass when the version's work can run in its environment, and all who may use it may use that.
+
+    One that was there before and is closed by now bars no other change.
+    """
+    chosen: Environment | None = values.get("environment")
+    if chosen is None:
+        return
+    fresh = last is None or last.environment != chosen
+    if (
+        chosen.organization_id not in (None, template.organization_id)
+        or fresh
+        and not chosen.active
+    ):
+        raise Invalid(environment=gettext("No such environment."))
+    with refusing():
+        fit = fitted(from_mapping(values["need"]), inside_of(chosen))
+    if isinstance(fit, Problem):
+        raise Invalid(environment=said(fit))
+
+
 def _values(words: dict[str, Any]) -> dict[str, Any]:
     strange = set(words) - WORDS
     if strange:
-        said = gettext("This is not a part of a template.")
-        raise Invalid(**dict.fromkeys(sorted(strange), said))
-    wrong = {name: said for name, value in words.items() if (said := _wrong(name, value))}
+        unknown = gettext("This is not a part of a template.")
+        raise Invalid(**dict.fromkeys(sorted(strange), unknown))
+    wrong = {name: text for name, value in words.items() if (text := _wrong(name, value))}
     if wrong:
         raise Invalid(**wrong)
     values = dict(words)
@@ -218,8 +246,8 @@ def _wrong(name: str, value: Any) -> str:
     if name in SECONDS and not (value is None and name in OPTIONAL):
         least, most = SECONDS[name]
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            said = gettext("A whole number from %(least)s to %(most)s is needed.")
-            return said % {"least": least, "most": most}
+            text = gettext("A whole number from %(least)s to %(most)s is needed.")
+            return text % {"least": least, "most": most}
     if name in CHOICES and value not in CHOICES[name]:
         return gettext("Choose from: %(known)s.") % {"known": ", ".join(CHOICES[name])}
     if name in SWITCHES and not isinstance(value, bool):

@@ -49,6 +49,7 @@ from portal.pages.answers import Answer, answer
 from portal.pages.approving.budgets import budgets_of
 from portal.pages.approving.deciding import DecisionForm, as_asked, moved_since, ways_of
 from portal.pages.approving.spent import spent_of
+from portal.pages.catalogue.fields import given_named
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless, toast
 from portal.pages.lists import newest_first
@@ -200,6 +201,7 @@ def _pane(request: HtmxRequest, one: Request) -> dict[str, Any]:
     reserved = one.lease_kind == LeaseKind.RESERVED
     return {
         "one": one,
+        **given_named(one),
         "own": one.requester_id == request.user.pk,
         "mine_to_decide": waits and may_decide(step, roles),
         "pending": one.pending_decision if waits else None,

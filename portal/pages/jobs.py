@@ -15,12 +15,14 @@ from pool.errors import PoolError
 from pool.events import Actor
 from pool.lifecycle.roles import RankDeath
 from pool.models.leases import Lease
+from pool.models.users import User
 from pool.models.workloads import Workload
 from pool.rules.arrays import lasting
 from pool.rules.gangs import Gang
 from pool.selectors.leases import active_leases
 from pool.selectors.workloads import workload_list
 from pool.services.catalogue.giving import given_again, work_submit
+from pool.services.catalogue.judging import given_for, given_from
 from portal.access.guards import found, guard
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
@@ -84,16 +86,6 @@ class JobForm(GivenFields, SeriesFields, NeedForm):
         widget=forms.Textarea(attrs={"rows": 2, "class": "gp-mono", "spellcheck": "false"}),
         help_text=gettext_lazy(
             "One NAME=value per line. No secrets: everybody in the project reads it."
-        ),
-    )
-    image = forms.CharField(
-        label=gettext_lazy("Image"),
-        max_length=255,
-        required=False,
-        widget=forms.TextInput(attrs={"class": "gp-mono", "spellcheck": "false"}),
-        help_text=gettext_lazy(
-            "It runs in a container of it, for example registry.example.org/team/train:2. "
-            "Left empty: as a process of the node."
         ),
     )
     retries = forms.IntegerField(
@@ -214,10 +206,17 @@ def job_start(request: HtmxRequest) -> dict[str, Any]:
             "lease": lease.uid,
             "project": lease.project.slug,
             **as_filled_in(lease.need, lease.template_version),
+            **_named(lease, request.user),
         }
     if uid := request.GET.get("like"):
         start |= _like(found(workload_list(standing=request.standing), uid))
     return start
+
+
+def _named(lease: Lease, user: User) -> dict[str, Any]:
+    """What the lease's request names for its work, as far as this person may use it."""
+    asked = lease.request
+    return {**filled_in(given_for(given_from(asked.given), user=user)), "image": asked.image}
 
 
 def _like(old: Workload) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from portal.pages.advisor.waits import effects_for
 from portal.pages.answers import Answer, answer
 from portal.pages.approving.budgets import budgets_of
 from portal.pages.calendar.moments import MomentField, in_zone
+from portal.pages.catalogue.fields import GivenFields, given_named
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
@@ -44,6 +45,8 @@ RENAMED = {
     "compute_milli": "compute_percent",
     "template_version": "template",
     "lease_kind": "kind",
+    "storage": "storage_1",
+    "secrets": "secret_1",
 }
 OPEN = frozenset({RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED})
 
@@ -62,8 +65,8 @@ KINDS = [
 ]
 
 
-class RequestForm(NeedForm):
-    """A need for a time, and why."""
+class RequestForm(GivenFields, NeedForm):
+    """A need for a time, why, and what its work is to use."""
 
     copies = forms.IntegerField(
         label=gettext_lazy("How many at the same time"),
@@ -218,6 +221,7 @@ def live_context(one: Request, request: HtmxRequest) -> dict[str, Any]:
         "lease": lease or one.alters,
         "comments": comment_list(request=one),
         "workloads": one.workloads.order_by("-pk")[:10],
+        **given_named(one),
         "may_change": makes and one.state in OPEN,
         "may_edit": own and makes and one.state in OPEN and not one.pending_decision,
         "may_send": own and makes and one.state in (RequestState.DRAFT, RequestState.RETURNED),
@@ -323,6 +327,8 @@ def _submit(request: HtmxRequest, form: RequestForm, *, draft: bool) -> Request 
             title=data["title"],
             purpose=data["purpose"],
             weights=said.weights if said else {},
+            given=form.given,
+            image=data["image"],
             actor=Actor.of(request.user),
         )
     except PoolError as refused:

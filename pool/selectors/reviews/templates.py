@@ -43,6 +43,7 @@ _WORDS = (
     *("checkpoint_seconds", "bandwidth", "min_profile_compute", "unlimited_modes"),
     *("price_class", "approval"),
 )
+"""Words of a version that are plain; its environment stands as its short name beside them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +83,13 @@ class Step:
 
 def version_words(version: TemplateVersion) -> dict[str, Any]:
     """What a version says, word by word."""
-    return {name: getattr(version, name) for name in _WORDS}
+    inside = version.environment.slug if version.environment else ""
+    return {name: getattr(version, name) for name in _WORDS} | {"environment": inside}
 
 
 def template_steps(*, template: Template) -> list[Step]:
     """All versions, newest first; four queries."""
-    rows = list(template.versions.order_by("number"))
+    rows = list(template.versions.select_related("environment").order_by("number"))
     used = _reviews(template)
     common = LearnedBandwidth.objects.filter(version__template=template, owner=None)
     shown = {one.version_id: one for one in common}

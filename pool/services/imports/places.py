@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 
 from pool.errors import Invalid
 from pool.events import Actor
+from pool.models.catalogue.environments import Environment
 from pool.models.partitions import Partition
 from pool.models.quotas import Quota
 from pool.models.templates import Template, TemplateVersion
@@ -75,7 +76,7 @@ def _group(name: str) -> TrustGroup:
 
 
 def _templates() -> Iterable[Words]:
-    rows = TemplateVersion.objects.select_related("template__organization")
+    rows = TemplateVersion.objects.select_related("template__organization", "environment")
     newest = rows.order_by("template__rank", "template__slug", "-number")
     seen: set[int] = set()
     for row in newest:
@@ -87,6 +88,7 @@ def _templates() -> Iterable[Words]:
             "slug": row.template.slug,
             "name": row.template.name,
             "organization": home.slug if home else "",
+            "environment": row.environment.slug if row.environment else "",
             **{name: getattr(row, name) for name in _VERSION},
         }
 
@@ -94,6 +96,8 @@ def _templates() -> Iterable[Words]:
 def _template(words: Words, actor: Actor) -> None:
     row = Template.objects.filter(slug=words.get("slug", "")).first()
     said = {k: v for k, v in words.items() if k in _VERSION and (v is not None or k in OPTIONAL)}
+    if "environment" in words:
+        said["environment"] = _environment(words["environment"])
     if row is not None:
         if words.get("name", row.name) != row.name:
             raise Invalid(name=_("A template keeps its name."))
@@ -107,6 +111,13 @@ def _template(words: Words, actor: Actor) -> None:
         actor=actor,
         **said,
     )
+
+
+def _environment(slug: str) -> Environment | None:
+    row = Environment.objects.filter(slug=slug).first() if slug else None
+    if slug and row is None:
+        raise Invalid(environment=_("Not known: %(names)s.") % {"names": slug[:80]})
+    return row
 
 
 def _quotas() -> Iterable[Words]:
@@ -173,7 +184,7 @@ PLACES = (
     Section(
         name="templates",
         keys=("slug",),
-        words=("slug", "name", "organization", *_VERSION),
+        words=("slug", "name", "organization", "environment", *_VERSION),
         rows=_templates,
         load=_template,
         plain={

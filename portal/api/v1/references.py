@@ -6,7 +6,16 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from pool.models import Lease, Organization, Partition, Project, TemplateVersion, User
+from pool.models import (
+    Environment,
+    Lease,
+    Organization,
+    Partition,
+    Project,
+    TemplateVersion,
+    User,
+)
+from pool.selectors.catalogue.lists import environment_list
 from pool.selectors.leases import lease_list
 from pool.selectors.memberships import Standing
 from pool.selectors.partitions import partition_list, partitions_of
@@ -79,6 +88,20 @@ def template_named(standing: Standing, project: Project, slug: str) -> TemplateV
     found = rows.first()
     if found is None or not template_open_to(found.template, project):
         raise ValidationError({"template": [_("No such template.")]})
+    return found
+
+
+def environment_named(standing: Standing, slug: str) -> Environment | None:
+    """The environment, as far as the caller may see it; none for an empty name.
+
+    Raises:
+        ValidationError: there is none.
+    """
+    if not slug:
+        return None
+    found = environment_list(standing=standing).filter(slug=slug).first()
+    if found is None:
+        raise ValidationError({"environment": [_("No such environment.")]})
     return found
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request as Call
@@ -17,6 +18,7 @@ from pool.selectors.requests import (
     decidable_list,
     request_list,
 )
+from pool.services.catalogue.judging import given_from
 from pool.services.decisions import request_approve, request_reject, request_return
 from pool.services.requests import (
     request_comment,
@@ -32,12 +34,13 @@ from portal.access.weights import weights_for, weights_of_change
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Given, Nothing, Reason
 from portal.api.v1.advice.together import GIVES, TAKES, DecidesTogether
+from portal.api.v1.catalogue.shapes import GivenIn, GivenOut, changed, wanted
 from portal.api.v1.references import partitions_named, project_named, template_named
 
 MOST_SECONDS = 366 * 86_400
 
 
-class RequestOut(serializers.ModelSerializer[Request]):
+class RequestOut(GivenOut, serializers.ModelSerializer[Request]):
     """A person asks for `copies` times `need` for a time. `revision` grows with every change."""
 
     project = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
@@ -63,6 +66,10 @@ class RequestOut(serializers.ModelSerializer[Request]):
             "template_version",
             "partitions",
             "need",
+            "storage",
+            "secrets",
+            "environment",
+            "image",
             "copies",
             "lease_kind",
             "duration_seconds",
@@ -100,8 +107,30 @@ class CommentOut(serializers.ModelSerializer[RequestComment]):
         fields = ["uid", "author", "text", "at"]
 
 
-class RequestIn(Given):
-    """A request. Times in seconds. `draft` keeps it with its author until it is submitted."""
+@extend_schema_serializer(
+    examples=[
+        OpenApiExample(
+            "Two quarters of a card for a day, with a folder and a secret",
+            value={
+                "project": "vision",
+                "template": "finetune-20g-30",
+                "duration_seconds": 86400,
+                "copies": 2,
+                "title": "Sweep over the learning rate",
+                "storage": [{"storage": "st-01234567-89ab-cdef-0123-456789abcdef", "at": "data"}],
+                "secrets": [{"secret": "sc-01234567-89ab-cdef-0123-456789abcdef", "name": "HF_TOKEN"}],
+                "environment": "torch-2-6",
+            },
+            request_only=True,
+        )
+    ]
+)
+class RequestIn(GivenIn):
+    """A request. Times in seconds. `draft` keeps it with its author until it is submitted.
+
+    What it names of storage, secrets and environments (or an image) is judged at once, and is what
+    work under its lease gets that names nothing itself.
+    """
 
     project = serializers.SlugField(max_length=63)
     template = serializers.SlugField(max_length=63)
@@ -117,10 +146,11 @@ class RequestIn(Given):
         choices=[k.value for k in LeaseKind], default=LeaseKind.ON_DEMAND.value
     )
     starts_at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    image = serializers.CharField(max_length=255, default="", allow_blank=True)
     draft = serializers.BooleanField(default=False)
 
 
-class RequestEdit(Given):
+class RequestEdit(GivenIn):
     """What changes; what is left out stays. `revision` as it was read guards against a race."""
 
     duration_seconds = serializers.IntegerField(
@@ -135,6 +165,7 @@ class RequestEdit(Given):
     )
     lease_kind = serializers.ChoiceField(choices=[k.value for k in LeaseKind], required=False)
     starts_at = serializers.DateTimeField(required=False)
+    image = serializers.CharField(max_length=255, required=False, allow_blank=True)
     revision = serializers.IntegerField(min_value=1, max_value=2**31 - 1, required=False)
 
 
@@ -230,6 +261,7 @@ class RequestDoor(DecidesTogether, Listed):
             partitions=places,
             weights=weights,
             actor=self.actor,
+            given=wanted(given),
             **given,
         )
         return self._now(made)
@@ -241,6 +273,8 @@ class RequestDoor(DecidesTogether, Listed):
         given = self.taken()
         if "partitions" in given:
             given["partitions"] = tuple(partitions_named(asked.project, given["partitions"]))
+        if (named := changed(given_from(asked.given), given)) is not None:
+            given["given"] = named
         given["weights"] = weights_of_change(request=asked, changes=given)
         made = request_edit(request=asked, user=self.user, actor=self.actor, **given)
         return self._now(made)

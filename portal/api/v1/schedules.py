@@ -32,7 +32,7 @@ from portal.access.roles import Verb
 from portal.access.weights import weights_for
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Nothing, PlainMap
-from portal.api.v1.catalogue.shapes import GivenAgainIn, GivenIn, MountIn, TellIn, changed, wanted
+from portal.api.v1.catalogue.shapes import GivenIn, GivenOut, changed, wanted
 from portal.api.v1.references import partitions_named, project_named, template_named
 from portal.api.v1.series_shapes import ArrayIn
 from portal.api.v1.workload_series import HoldIn
@@ -42,7 +42,7 @@ HEAVY = ("command", "env", "files", "comment")
 OPEN_PRIORITIES = [one.value for one in Priority if one is not Priority.CRITICAL]
 
 
-class Words(GivenAgainIn):
+class Words(GivenIn):
     """What is run, and when; times of `cron` are meant in the organization's zone.
 
     Five fields: minute hour day month weekday. `overlap`: when the run before still lives, skip
@@ -80,7 +80,7 @@ class Words(GivenAgainIn):
     missed = serializers.ChoiceField(choices=[one.value for one in Missed], required=False)
 
 
-class ScheduleIn(GivenIn, Words):
+class ScheduleIn(Words):
     """A new schedule. Where the allowance does not hold a run, one request is for all of them."""
 
     project = serializers.SlugField(max_length=63)
@@ -145,15 +145,12 @@ class ScheduleRow(serializers.ModelSerializer[Schedule]):
         ]
 
 
-class ScheduleOut(ScheduleRow):
+class ScheduleOut(GivenOut, ScheduleRow):
     """One schedule, with what it runs and its next five times."""
 
     command = serializers.ListField(child=serializers.CharField())
     env = serializers.DictField(child=serializers.CharField())
     files = serializers.DictField(child=serializers.CharField())
-    storage = serializers.ListField(child=MountIn(), source="given.mounts", default=list)
-    secrets = serializers.ListField(child=TellIn(), source="given.secrets", default=list)
-    environment = serializers.CharField(source="given.environment", default="")
     next_times = serializers.SerializerMethodField()
 
     class Meta(ScheduleRow.Meta):

@@ -30,7 +30,7 @@ from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Given, Nothing
-from portal.api.v1.references import organization_named, project_named
+from portal.api.v1.references import environment_named, organization_named, project_named
 
 OF_THE_PLATFORM = frozenset({"approval", "price_class", "priority", "unlimited_modes"})
 """Who is asked, what it costs, what goes first: an organization does not decide that for itself."""
@@ -49,6 +49,7 @@ class TemplateOut(serializers.ModelSerializer[TemplateVersion]):
     inactive_reason = serializers.CharField(source="template.inactive_reason")
     version = serializers.IntegerField(source="number")
     need = serializers.DictField()
+    environment = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     example = serializers.BooleanField(source="template.example")
 
     class Meta:
@@ -66,6 +67,7 @@ class TemplateOut(serializers.ModelSerializer[TemplateVersion]):
             "kind",
             "work_class",
             "need",
+            "environment",
             "priority",
             "preemptible",
             "default_seconds",
@@ -99,6 +101,12 @@ class VersionIn(Given):
     """What a version says; what is not said is as in the version before. Times in seconds."""
 
     need = FreeJSON(required=False)
+    environment = serializers.SlugField(
+        max_length=63,
+        required=False,
+        allow_blank=True,
+        help_text="What its work runs in when it names no other; empty: nothing in particular.",
+    )
     kind = choice("kind")
     work_class = choice("work_class")
     priority = choice("priority")
@@ -325,6 +333,9 @@ class TemplateDoor(Listed):
         return template
 
     def _may_say(self, organization: Organization | None, words: dict[str, Any]) -> None:
+        """Whether the caller may say this; what words name is looked up."""
         self.allow(Verb.TEMPLATE_MANAGE, organization)
+        if "environment" in words:
+            words["environment"] = environment_named(self.standing, words["environment"])
         if OF_THE_PLATFORM & set(words) and not may(self.standing, Verb.TEMPLATE_MANAGE):
             raise Forbidden

@@ -27,7 +27,7 @@ from portal.access.roles import Verb
 from portal.access.weights import weights_for
 from portal.api.door import Listed
 from portal.api.fields import FreeJSON, Given, PlainMap
-from portal.api.v1.catalogue.shapes import GivenAgainIn, again
+from portal.api.v1.catalogue.shapes import GivenIn, again
 from portal.api.v1.references import partitions_named
 from portal.api.v1.series_shapes import AfterIn, ArrayIn, after_named
 
@@ -55,7 +55,7 @@ class ChangedIn(Given):
     after = AfterIn(many=True, required=False)
 
 
-class CloneIn(GivenAgainIn):
+class CloneIn(GivenIn):
     """What is to be different in the new work; everything else is as in the old.
 
     Of an array all pieces are made again, unless `array` says otherwise.

@@ -39,7 +39,11 @@ MOST_FILES_BYTES = 1024 * 1024
     ]
 )
 class WorkloadIn(GivenIn):
-    """Work to run. Times in seconds. What `need` leaves out comes from the template."""
+    """Work to run. Times in seconds. What `need` leaves out comes from the template.
+
+    Under a `lease`, where none of storage, secrets, environment and image is named, it gets what
+    the lease's request named, without the personal secrets of anybody else.
+    """
 
     kind = serializers.ChoiceField(
         choices=[k.value for k in WorkloadKind],

@@ -28,7 +28,7 @@ from portal.access.guards import guard
 from portal.access.roles import Verb
 from portal.api.fields import Nothing
 from portal.api.v1.attempts import AttemptOut
-from portal.api.v1.catalogue.shapes import wanted
+from portal.api.v1.catalogue.shapes import wanted_under
 from portal.api.v1.notebooks.asking import template_asked
 from portal.api.v1.notebooks.shares import ResumeIn
 from portal.api.v1.notebooks.verbs import GIVES as NOTEBOOK_GIVES
@@ -153,7 +153,7 @@ class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
         after = after_named(self.standing, given.pop("after"))
         weigh = partial(weights_of_many, project, version, given, places)
         made = work_submit(
-            given=wanted(given),
+            given=wanted_under(given),
             user=self.user,
             project=project,
             template_version=version,

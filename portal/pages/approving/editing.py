@@ -16,11 +16,14 @@ from pool.models.requests import Request
 from pool.rules.needs import from_mapping, merged, to_mapping
 from pool.rules.problems import Problems
 from pool.selectors.requests import request_list
+from pool.services.approvals.given import own_words, plain_need
+from pool.services.catalogue.judging import given_from
 from pool.services.requests import request_edit, request_send
 from portal.access.guards import found, guard
 from portal.access.roles import Verb
 from portal.access.weights import weights_of_change
 from portal.pages.calendar.moments import in_zone
+from portal.pages.catalogue.fields import filled_in, with_the_rest
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast
 from portal.pages.need_forms import as_filled_in
@@ -40,6 +43,7 @@ def edit(request: HtmxRequest, uid: str) -> HttpResponse:
     if bound and form.is_valid() and _saved(request, one, form):
         return go(request, reverse("request", args=[uid]))
     context = {"form": form, "standing": request.standing, "one": one, "editing": True}
+    context["keeps_given"] = not own_words(one)
     context["revision"] = request.POST.get("revision", one.revision)
     status = 422 if bound else 200
     return render(
@@ -74,6 +78,9 @@ def _saved(request: HtmxRequest, one: Request, form: RequestForm) -> bool:
         if one.state not in OPEN:
             raise Stale
         words = _words(one, form)
+        if own_words(one):
+            named = with_the_rest(form.given, given_from(one.given))
+            words |= {"given": named, "image": data["image"]}
         words["weights"] = weights_of_change(request=one, changes=words)
         changed = request_edit(
             request=one,
@@ -97,10 +104,12 @@ def _saved(request: HtmxRequest, one: Request, form: RequestForm) -> bool:
 
 
 def _words(one: Request, form: RequestForm) -> dict[str, Any]:
-    """The words as services take them: the whole need, so that a word left out is taken away."""
+    """The words as services take them; of the need what differs, so that a word left out goes."""
     need = to_mapping(merged(from_mapping(one.template_version.need), form.overrides))
+    was = plain_need(one)
+    differs = sorted(name for name in {*was, *need} if was.get(name) != need.get(name))
     words: dict[str, Any] = {
-        "need": {name: need.get(name) for name in sorted({*one.need, *need})},
+        "need": {name: need.get(name) for name in differs},
         "copies": form.cleaned_data["copies"],
         "duration_seconds": form.seconds,
         "lease_kind": LeaseKind.RESERVED if form.reserved else LeaseKind.ON_DEMAND,
@@ -124,5 +133,7 @@ def _initial(one: Request) -> dict[str, Any]:
         "purpose": one.purpose,
         "time_value": -(-seconds // unit),
         "time_unit": unit,
+        **filled_in(given_from(one.given)),
+        "image": one.image,
         "apart": one.need.get("isolation") == "hardware",
     }

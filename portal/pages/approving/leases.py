@@ -24,6 +24,7 @@ from portal.access.guards import found, guard, may
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
 from portal.pages.calendar.moments import MomentField, in_zone
+from portal.pages.catalogue.fields import given_named
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
@@ -204,6 +205,7 @@ def _context(request: HtmxRequest, lease: Lease, **forms_given: forms.Form) -> d
     in_zone(recalling, request.user)
     return {
         "lease": lease,
+        **given_named(lease.request),
         "used": in_use_of(lease=lease),
         "workloads": lease.workloads.order_by("-pk")[:10],
         "changes": lease.changes.order_by("-pk")[:10],

@@ -1,17 +1,18 @@
-"""Fields of the job form: what it is to use of the catalogues."""
+"""Fields of forms for work and for requests: what is to be used of the catalogues."""
 
+from dataclasses import replace
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from pool.lifecycle.catalogue import SecretForm
-from pool.models import Environment, Secret, Storage, Workload
+from pool.models import Environment, Request, Schedule, Secret, Storage, Workload
 from pool.rules.catalogue import Mounted, Told
 from pool.selectors.catalogue.lists import environment_list, given_to, secret_list, storage_list
 from pool.selectors.memberships import Standing
 from pool.services.catalogue.giving import work_warnings
-from pool.services.catalogue.judging import Given
+from pool.services.catalogue.judging import Given, given_from
 
 LINES = range(1, 4)
 """So many storage objects and secrets fit the form; scripts may give more."""
@@ -20,7 +21,7 @@ FORMS = [(SecretForm.ENV.value, _("a variable")), (SecretForm.FILE.value, _("a f
 
 
 class GivenFields(forms.Form):
-    """An environment, three storage objects with their places, three secrets with their names."""
+    """An environment or an image, three storage objects with their places, three secrets."""
 
     environment = forms.ModelChoiceField(
         label=_("Environment"),
@@ -29,6 +30,16 @@ class GivenFields(forms.Form):
         required=False,
         empty_label=_("the template's, or none"),
         help_text=_("An image or a folder of programs; what cannot run on the cards is refused."),
+    )
+    image = forms.CharField(
+        label=_("Image"),
+        max_length=255,
+        required=False,
+        widget=forms.TextInput(attrs={"class": "gp-mono", "spellcheck": "false"}),
+        help_text=_(
+            "It runs in a container of it, for example registry.example.org/team/train:2. "
+            "Left empty: as a process of the node."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -80,7 +91,7 @@ class GivenFields(forms.Form):
     def given_open(self) -> bool:
         """Whether something of it is filled in, or wrong."""
         lines = (*self.storage_fields, *self.secret_fields)
-        fields = (self["environment"], *(one for line in lines for one in line))
+        fields = (self["environment"], self["image"], *(one for line in lines for one in line))
         said = (one for one in fields if not one.name.endswith("_form"))
         return any(one.value() or one.errors for one in said)
 
@@ -110,6 +121,33 @@ def given_words(workload: Workload) -> dict[str, Any]:
         "given_secrets": secrets,
         "warnings": work_warnings(workload=workload),
     }
+
+
+def given_named(row: Schedule | Request) -> dict[str, Any]:
+    """What a schedule or a request names for its work; what is gone by now keeps its key."""
+    given = given_from(row.given)
+    keys = [one.storage for one in given.mounts]
+    storage = dict(Storage.objects.filter(uid__in=keys).values_list("uid", "name")) if keys else {}
+    keys = [one.secret for one in given.secrets]
+    secrets = dict(Secret.objects.filter(uid__in=keys).values_list("uid", "name")) if keys else {}
+    return {
+        "named_storage": [(storage.get(one.storage, one.storage), one) for one in given.mounts],
+        "named_secrets": [(secrets.get(one.secret, one.secret), one) for one in given.secrets],
+        "named_environment": given.environment,
+        "named_image": row.image,
+    }
+
+
+def with_the_rest(said: Given, before: Given) -> Given:
+    """What a form says, with what it could not show: access modes, and lines beyond its own."""
+    modes = {(one.storage, one.at): one.mode for one in before.mounts}
+    mounts = [replace(one, mode=modes.get((one.storage, one.at), one.mode)) for one in said.mounts]
+    shown = len(LINES)
+    return replace(
+        said,
+        mounts=[*mounts, *before.mounts[shown:]],
+        secrets=[*said.secrets, *before.secrets[shown:]],
+    )
 
 
 def filled_in(given: Given) -> dict[str, Any]:

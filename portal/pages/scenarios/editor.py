@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,6 +16,7 @@ from pool.errors import NotYours, PoolError
 from pool.events import Actor
 from pool.models import Organization, Template, TemplateVersion
 from pool.rules.needs import from_mapping
+from pool.selectors.catalogue.lists import environment_list
 from pool.selectors.partitions import partition_list
 from pool.selectors.reviews.templates import template_steps
 from pool.selectors.telemetry.bandwidth import bandwidth_learned
@@ -161,12 +163,16 @@ def _form(
     start: dict[str, Any],
 ) -> VersionForm:
     projects = project_list(standing=request.standing)
+    inside = environment_list(standing=request.standing)
     if home is not None:
         projects = projects.filter(organization=home)
+    shown = Q(active=True) & (Q(organization=None) | Q(organization=home))
+    shown |= Q(slug=start.get("environment") or "")
     return shape(
         request.POST or None,
         initial=start,
         projects=projects.order_by("slug"),
+        environments=inside.filter(shown).order_by("slug"),
         platform=may(request.standing, Verb.TEMPLATE_MANAGE),
     )
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from nodeagent.protocol.vocabulary import Isolation, Mode
 from pool.lifecycle.roles import Priority
-from pool.models import Project, TemplateVersion
+from pool.models import Environment, Project, TemplateVersion
 from pool.rules.approval import policy_from
 from pool.rules.needs import changed
 from pool.services.templates import CHOICES, SECONDS
@@ -40,7 +40,7 @@ TIMES = {
 ORDER = (
     *("name", "slug", "work_class", "priority", "whole", "encoder", "parts", "memory_gb"),
     *("compute_percent", "profile", "min_size_gb", "min_profile_compute", "topology"),
-    *("isolation", "modes", "cpu", "ram_mib", "bandwidth", *TIMES, "preemptible"),
+    *("isolation", "modes", "cpu", "ram_mib", "environment", "bandwidth", *TIMES, "preemptible"),
     *("unlimited_modes", "price_class", "own_steps", "projects", "note"),
 )
 """First what it is, then what it asks for, then how it runs, then whose it is."""
@@ -85,6 +85,14 @@ class VersionForm(StepsForm):
         required=False,
         help_text=_("Nothing: the share that belongs to the part of the card."),
     )
+    environment = forms.ModelChoiceField(
+        label=_("Environment"),
+        queryset=Environment.objects.none(),
+        to_field_name="slug",
+        required=False,
+        empty_label=_("none in particular"),
+        help_text=_("What its work runs in when it names no other."),
+    )
     price_class = forms.CharField(label=_("Price class"), max_length=32)
     own_steps = forms.BooleanField(
         label=_("Has steps of approval of its own"),
@@ -100,8 +108,11 @@ class VersionForm(StepsForm):
     )
     note = forms.CharField(label=_("Why"), max_length=200)
 
-    def __init__(self, *args: Any, projects: Any, platform: bool, **given: Any) -> None:
+    def __init__(
+        self, *args: Any, projects: Any, environments: Any, platform: bool, **given: Any
+    ) -> None:
         super().__init__(*args, **given)
+        self.fields["environment"].queryset = environments  # type: ignore[attr-defined]
         self.fields["projects"].queryset = projects  # type: ignore[attr-defined]
         self.fields["modes"].choices = [  # type: ignore[attr-defined]
             (one.value, mode_words(one.value)) for one in Mode
@@ -158,7 +169,8 @@ class VersionForm(StepsForm):
             for name in TIMES
             if said.get(name) is not None or name in ("idle_seconds", "checkpoint_seconds")
         }
-        return found | self._approval() | {"need": self.need(before)}
+        found |= {"environment": said.get("environment"), "need": self.need(before)}
+        return found | self._approval()
 
     def _approval(self) -> dict[str, Any]:
         """The steps where they were touched: what the form cannot show of them stays."""
@@ -185,6 +197,7 @@ class VersionForm(StepsForm):
             "modes": need.get("modes", []),
             "compute_percent": None if milli is None else milli / 10,
             "cpu": None if not need.get("cpu_milli") else need["cpu_milli"] / 1000,
+            "environment": version.environment.slug if version.environment else "",
             "own_steps": bool(version.approval),
             **steps_as_filled_in(policy_from(version.approval)),
             **{name: getattr(version, name) for name in TIMES},

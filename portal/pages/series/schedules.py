@@ -17,7 +17,6 @@ from pool.clock import now
 from pool.cron import LONGEST, cron_problem, times_after
 from pool.errors import PoolError
 from pool.events import Actor
-from pool.models import Secret, Storage
 from pool.models.schedules import Schedule
 from pool.rules.schedules import Missed, Overlap
 from pool.selectors.series.schedules import (
@@ -26,7 +25,6 @@ from pool.selectors.series.schedules import (
     schedule_list,
     schedule_runs,
 )
-from pool.services.catalogue.judging import given_from
 from pool.services.refusals import said
 from pool.services.series.firing import schedule_run_now
 from pool.services.series.schedules import (
@@ -39,6 +37,7 @@ from pool.services.series.schedules import (
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
+from portal.pages.catalogue.fields import given_named
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.jobs import RENAMED, JobForm, job_answer, job_start
@@ -169,20 +168,6 @@ def act(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
         case _:
             raise Http404
     return go(request, reverse("schedule", args=[row.uid]))
-
-
-def given_named(row: Schedule) -> dict[str, Any]:
-    """What its runs are given, by name; what is gone by now keeps its key."""
-    given = given_from(row.given)
-    keys = [one.storage for one in given.mounts]
-    storage = dict(Storage.objects.filter(uid__in=keys).values_list("uid", "name"))
-    keys = [one.secret for one in given.secrets]
-    secrets = dict(Secret.objects.filter(uid__in=keys).values_list("uid", "name"))
-    return {
-        "given_storage": [(storage.get(one.storage, one.storage), one) for one in given.mounts],
-        "given_secrets": [(secrets.get(one.secret, one.secret), one) for one in given.secrets],
-        "environment": given.environment,
-    }
 
 
 def _weights(row: Schedule) -> Any:

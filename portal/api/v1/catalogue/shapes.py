@@ -38,29 +38,24 @@ class TellIn(Given):
 
 
 class GivenIn(Given):
-    """Fields of work that name what it is to use."""
+    """Fields of work that name what it is to use; made again, what is not named stays as it was."""
 
-    storage = serializers.ListField(
-        child=MountIn(), required=False, default=list, max_length=MOST_GIVEN
-    )
-    secrets = serializers.ListField(
-        child=TellIn(), required=False, default=list, max_length=MOST_GIVEN
-    )
+    storage = serializers.ListField(child=MountIn(), required=False, max_length=MOST_GIVEN)
+    secrets = serializers.ListField(child=TellIn(), required=False, max_length=MOST_GIVEN)
     environment = serializers.SlugField(
         max_length=63,
         required=False,
         allow_blank=True,
-        default="",
         help_text="From the catalogue; left out: the template's.",
     )
 
 
-class GivenAgainIn(Given):
-    """The same fields for work that is made again: what is not named stays as it was."""
+class GivenOut(serializers.Serializer[Any]):
+    """What a schedule or a request names for its work; never a secret's value."""
 
-    storage = serializers.ListField(child=MountIn(), required=False, max_length=MOST_GIVEN)
-    secrets = serializers.ListField(child=TellIn(), required=False, max_length=MOST_GIVEN)
-    environment = serializers.SlugField(max_length=63, required=False, allow_blank=True)
+    storage = serializers.ListField(child=MountIn(), source="given.mounts", default=list)
+    secrets = serializers.ListField(child=TellIn(), source="given.secrets", default=list)
+    environment = serializers.CharField(source="given.environment", default="")
 
 
 class MountOut(serializers.Serializer[Any]):
@@ -88,6 +83,14 @@ def wanted(given: dict[str, Any]) -> Wanted:
         secrets=[Told(**one) for one in given.pop("secrets", ())],
         environment=given.pop("environment", ""),
     )
+
+
+def wanted_under(given: dict[str, Any]) -> Wanted | None:
+    """The same of work that may run under a lease: None, where it names nothing at all, is what
+    the lease's request named."""
+    names = ("storage", "secrets", "environment")
+    said = any(name in given for name in names) or bool(given.get("image"))
+    return wanted(given) if said else None
 
 
 def changed(before: Wanted, words: dict[str, Any]) -> Wanted | None:
