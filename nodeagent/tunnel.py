@@ -28,7 +28,8 @@ Count = Callable[[str, int], None]
 
 
 class Tunnels:
-    """One node's open connections. `count` is told how many bytes an attempt moved."""
+    """One node's open connections. `count` is told how many bytes an attempt moved, but for those
+    of people who only look at it."""
 
     def __init__(self, count: Count, ca: Path | None = None) -> None:
         self._count = count
@@ -66,8 +67,9 @@ class Tunnels:
                     compression=None,
                     proxy=None,
                 ) as socket:
-                    out = self._out(ask.attempt, reader, socket)
-                    await _first_ends(out, self._in(ask.attempt, socket, writer))
+                    counted = "" if ask.looks else ask.attempt
+                    out = self._out(counted, reader, socket)
+                    await _first_ends(out, self._in(counted, socket, writer))
             finally:
                 writer.close()
                 with contextlib.suppress(OSError):
@@ -79,7 +81,8 @@ class Tunnels:
         self, attempt: str, reader: asyncio.StreamReader, socket: websockets.ClientConnection
     ) -> None:
         while body := await reader.read(READ_BYTES):
-            self._count(attempt, len(body))
+            if attempt:
+                self._count(attempt, len(body))
             await socket.send(body)
 
     async def _in(
@@ -87,7 +90,8 @@ class Tunnels:
     ) -> None:
         async for body in socket:
             if isinstance(body, bytes):
-                self._count(attempt, len(body))
+                if attempt:
+                    self._count(attempt, len(body))
                 writer.write(body)
                 await writer.drain()
 

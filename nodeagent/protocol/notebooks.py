@@ -46,10 +46,14 @@ class NotebookSeen(Struct, frozen=True, kw_only=True):
 
 
 class TunnelAsk(Struct, frozen=True, kw_only=True):
-    """A gateway wants one connection to a notebook: dial `url`, which holds a single-use id."""
+    """A gateway wants one connection to a notebook: dial `url`, which holds a single-use id.
+
+    What passes through one of somebody who only looks (`looks`) is no use of the notebook.
+    """
 
     attempt: str
     url: str
+    looks: bool = False
 
 
 def base_path(workload: str) -> str:

@@ -24,11 +24,18 @@ DISK_MIB_S = 0.2
 NET_MIB_S = 0.05
 """Below these a process tree is flat: a page that only lies open stays below them."""
 
+BLURRED = frozenset({"cpu", "disk"})
+"""Signals that the look of somebody else moves, too."""
+
 MEMORY_SHARE = 0.05
 """From this part of its slice's memory on, card memory counts as held."""
 
 MEMORY_MOVES_MIB = 16.0
 """Memory that changed by more than this in the last minutes is not constant."""
+
+VIEWED_S = 20.0
+"""What processors and disk did within so long after somebody else looked at its files may be that
+look: it neither counts as use nor as quiet."""
 
 LEAST_NOTICE_S = 120.0
 """Nobody is reclaimed without a warning that stood for so long, whatever the clocks did."""
@@ -62,6 +69,7 @@ class Signals:
 
     `age_s` is how old the node's word is. Memory and SM are means of the last minutes over its
     slices; `sm_fidelity` is unavailable where the card has no such counter for a part of itself.
+    `viewed_ago_s` is how long ago somebody else last looked at its files.
     """
 
     age_s: float | None
@@ -80,6 +88,7 @@ class Signals:
     memory_range_mib: float | None = None
     slice_mib: float | None = None
     has_slice: bool = True
+    viewed_ago_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +163,10 @@ def _verdict(signals: Signals, evidence: Sequence[Evidence], second: bool) -> Ve
         return Verdict.UNKNOWN
     if any(one.moves for one in evidence):
         return Verdict.ACTIVE
+    if any(
+        one.moves is None and one.value is not None for one in evidence if one.signal in BLURRED
+    ):
+        return Verdict.UNKNOWN
     needed = {"kernel", "sm"} if not second else {one.signal for one in evidence} - {"sm"}
     if not signals.has_slice:
         needed -= {"sm", "memory"}
@@ -181,8 +194,8 @@ def _evidence(signals: Signals, rule: Rule, second: bool) -> list[Evidence]:
     ]
     if rule.cpu_counts or second:
         found += [
-            Evidence("cpu", _over(one.cpu_cores, CPU_CORES), one.cpu_cores),
-            Evidence("disk", _over(one.disk_mib_s, DISK_MIB_S), one.disk_mib_s),
+            Evidence("cpu", _own(one, one.cpu_cores, CPU_CORES), one.cpu_cores),
+            Evidence("disk", _own(one, one.disk_mib_s, DISK_MIB_S), one.disk_mib_s),
         ]
     if second:
         found += [
@@ -205,6 +218,14 @@ def _kernel(signals: Signals, rule: Rule) -> bool | None:
 
 def _recent(ago_s: float | None) -> bool | None:
     return None if ago_s is None else ago_s < MOVED_S
+
+
+def _own(signals: Signals, value: float | None, most: float) -> bool | None:
+    """Whether it moves by itself; not known while it may be the look of somebody else."""
+    moves = _over(value, most)
+    viewed = signals.viewed_ago_s
+    seen = viewed is not None and viewed - (signals.age_s or 0.0) < VIEWED_S
+    return None if moves and seen else moves
 
 
 def _over(value: float | None, most: float) -> bool | None:

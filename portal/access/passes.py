@@ -13,6 +13,7 @@ from pool.events import Actor
 from pool.lifecycle.workloads import AttemptState
 from pool.models import Attempt, User, Workload
 from pool.selectors.memberships import standing
+from pool.selectors.notebooks.shares import share_open
 from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.access.second_factor import lacking
@@ -26,24 +27,36 @@ PASS_S = 12 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Who was let in, where to. `attempt` and `node` are empty while it does not run."""
+    """Who was let in, where to. `attempt` and `node` are empty while it does not run.
+
+    One who `reads` sees its files alone; `language` is what they chose, or empty.
+    """
 
     user: int
     actor: Actor
     workload: str
     attempt: str
     node: str
+    reads: bool = False
+    language: str = ""
 
 
 def ticket_issue(
-    *, workload: Workload, user: User, session_key: str = "", token: ApiToken | None = None
+    *,
+    workload: Workload,
+    user: User,
+    session_key: str = "",
+    token: ApiToken | None = None,
+    reads: bool = False,
 ) -> str:
     """A new ticket, told once; it is worth nothing after a minute, or once it was used.
 
+    One that `reads` opens only the pages about the files of a notebook that was shared.
+
     Raises:
-        Forbidden: it is no notebook of this person's own.
+        Forbidden: it is no notebook of this person's own, or none that they may look at.
     """
-    if not lets_in(user, workload):
+    if not (lets_look if reads else lets_in)(user, workload):
         raise Forbidden
     passes_forget()
     plain = secrets.token_urlsafe(32)
@@ -53,6 +66,7 @@ def ticket_issue(
         workload=workload,
         session_key=session_key,
         token=token,
+        reads=reads,
         ticket_hash=token_hash(plain),
         ticket_until=at + timedelta(seconds=TICKET_S),
         until=at + timedelta(seconds=PASS_S),
@@ -60,20 +74,24 @@ def ticket_issue(
     return plain
 
 
-def ticket_spend(*, plain: str, uid: str) -> str | None:
-    """The cookie for a ticket to this workload; None when it is wrong, old, or was used before."""
+def ticket_spend(*, plain: str, uid: str, reads: bool = False) -> str | None:
+    """The cookie for a ticket to this workload; None when it is wrong, old, or was used before.
+
+    A ticket that only reads is worth nothing where one that lets in is wanted, and the other way.
+    """
     cookie = secrets.token_urlsafe(32)
     spent = GatewayPass.objects.filter(
         ticket_hash=token_hash(plain),
         ticket_until__gt=clock.now(),
         cookie_hash=None,
         workload__uid=uid,
+        reads=reads,
     ).update(cookie_hash=token_hash(cookie))
     return cookie if spent else None
 
 
-def guest_of(*, cookie: str, uid: str) -> Guest | None:
-    """Who holds this cookie for this workload; None as soon as login or right is over."""
+def guest_of(*, cookie: str, uid: str, reads: bool = False) -> Guest | None:
+    """Who holds this cookie for this workload; None as soon as login, right or share is over."""
     found = (
         GatewayPass.objects.filter(
             Q(token=None) | Q(token__revoked_at=None),
@@ -81,21 +99,38 @@ def guest_of(*, cookie: str, uid: str) -> Guest | None:
             until__gt=clock.now(),
             workload__uid=uid,
             user__is_active=True,
+            reads=reads,
         )
-        .select_related("user", "workload__project", "token")
+        .select_related("user", "workload__project", "workload__owner", "token")
         .first()
     )
-    if found is None or not _login_lives(found) or not lets_in(found.user, found.workload):
+    lets = lets_look if reads else lets_in
+    if found is None or not _login_lives(found) or not lets(found.user, found.workload):
         return None
     run = Attempt.objects.filter(workload=found.workload, state=AttemptState.OPEN)
     now = run.values_list("uid", "node__uid").first() or ("", "")
-    return Guest(found.user.pk, Actor.of(found.user), uid, str(now[0]), str(now[1]))
+    return Guest(
+        user=found.user.pk,
+        actor=Actor.of(found.user),
+        workload=uid,
+        attempt=str(now[0]),
+        node=str(now[1]),
+        reads=reads,
+        language=found.user.language,
+    )
 
 
 def lets_in(user: User, workload: Workload) -> bool:
     """A notebook acts as its owner: nobody else is ever let in, whatever their role."""
     own = workload.owner_id == user.pk and workload.kind == WorkloadKind.NOTEBOOK
     return own and may(standing(user=user), Verb.NOTEBOOK_OPEN, workload)
+
+
+def lets_look(user: User, workload: Workload) -> bool:
+    """Whether they may read its files: its owner, who may still go in, lets their project."""
+    if share_open(workload=workload) is None or not lets_in(workload.owner, workload):
+        return False
+    return workload.owner.is_active and may(standing(user=user), Verb.WORK_SEE, workload)
 
 
 def passes_forget() -> int:

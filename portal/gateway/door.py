@@ -8,7 +8,7 @@ from django.conf import settings
 
 from nodeagent.protocol.notebooks import PREFIX, base_path
 from portal.access.passes import Guest
-from portal.gateway import banner, headers
+from portal.gateway import banner, headers, looking
 from portal.gateway.answers import said
 from portal.gateway.entering import enter, plain_name
 from portal.gateway.guests import Guests
@@ -48,6 +48,10 @@ class Gateway:
             uid = path.removeprefix("/enter/")
             if not await enter(scope, send, uid):
                 await self._elsewhere(scope, send, uid)
+        elif path == looking.STYLE:
+            await looking.style(scope, send)
+        elif path.startswith(looking.LOOK):
+            await looking.answer(scope, send, self.guests, self.upstreams, self._elsewhere)
         elif not path.startswith(PREFIX):
             await said(scope, send, 404, "There is nothing here.")
         else:

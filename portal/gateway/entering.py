@@ -12,6 +12,7 @@ from portal.access.entrances import entrance_holds, mark_of
 from portal.access.passes import ticket_spend
 from portal.gateway import headers
 from portal.gateway.answers import said
+from portal.gateway.looking import look_path
 from portal.gateway.tunnels import Send
 
 MARK = "gpe"
@@ -22,6 +23,8 @@ _spend = database_sync_to_async(ticket_spend)
 
 async def enter(scope: Any, send: Send, uid: str) -> bool:
     """A ticket becomes the cookie of this one notebook, and is gone; False when it is no good.
+
+    One that only reads becomes that of the pages about its files, and of nothing else.
 
     Scripts have no portal to go by: they are known by their token, and no page leads them.
     """
@@ -36,13 +39,15 @@ async def enter(scope: Any, send: Send, uid: str) -> bool:
             return True
         if not number or not entrance_holds(word=word, plain=ticket, number=number):
             return False
-    cookie = await _spend(plain=ticket, uid=uid)
+    cookie, base, page = await _spend(plain=ticket, uid=uid), base_path(uid), "lab"
+    if cookie is None:
+        cookie, base, page = await _spend(plain=ticket, uid=uid, reads=True), look_path(uid), ""
     if cookie is None:
         return False
-    kept = f"{headers.COOKIE}={cookie}; Path={base_path(uid)}; {_manners(scope)}"
+    kept = f"{headers.COOKIE}={cookie}; Path={base}; {_manners(scope)}"
     over = f"{MARK}=; Path=/enter/{uid}; Max-Age=0; {_manners(scope)}"
     goes = [
-        (b"location", f"{base_path(uid)}lab".encode("latin-1")),
+        (b"location", f"{base}{page}".encode("latin-1")),
         (b"set-cookie", kept.encode("latin-1")),
         (b"set-cookie", over.encode("latin-1")),
     ]

@@ -6,7 +6,7 @@ import structlog
 from channels.db import database_sync_to_async
 from django.db import DatabaseError, Error
 
-from pool.services.notebooks.input import notebook_touched
+from pool.services.notebooks.input import notebook_touched, notebook_viewed
 from portal.access.passes import Guest, guest_of
 
 log = structlog.get_logger(__name__)
@@ -17,32 +17,54 @@ KNOWN_S = 3.0
 AGAIN_S = 5.0
 """How often it is asked whether who holds a line open may still be there."""
 
+LOOK_S = 1.0
+"""The files of one notebook are looked at no more often, so that its node hardly notices."""
+
+LONGEST_TURN_S = 5.0
+
 TOUCH_S = 15.0
 MOST_KNOWN = 5000
 
 _guest = database_sync_to_async(guest_of)
 _touched = database_sync_to_async(notebook_touched)
+_viewed = database_sync_to_async(notebook_viewed)
 
 
 class Guests:
     """A short memory: pages of a notebook ask for dozens of files at once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], tuple[float, Guest | None]] = {}
+        self._known: dict[tuple[str, ...], tuple[float, Guest | None]] = {}
+        self._looked: dict[str, float] = {}
         self._told: dict[str, float] = {}
         self._telling: set[asyncio.Task[None]] = set()
 
-    async def of(self, cookie: str, uid: str) -> Guest | None:
-        """The guest with this cookie at this notebook, or None."""
+    async def of(self, cookie: str, uid: str, *, reads: bool = False) -> Guest | None:
+        """The guest with this cookie at this notebook, or at the pages about its files."""
         now = asyncio.get_running_loop().time()
-        at, guest = self._known.get((cookie, uid), (0.0, None))
+        key = (cookie, uid, "reads") if reads else (cookie, uid)
+        at, guest = self._known.get(key, (0.0, None))
         if now - at < KNOWN_S:
             return guest
-        found: Guest | None = await _guest(cookie=cookie, uid=uid)
+        found: Guest | None = await _guest(cookie=cookie, uid=uid, reads=reads)
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        self._known[cookie, uid] = (now, found)
+        self._known[key] = (now, found)
         return found
+
+    async def looks(self, guest: Guest) -> bool:
+        """Remember that somebody only looks, before they do. They wait for their turn; False when
+        too many are before them."""
+        now = asyncio.get_running_loop().time()
+        turn = max(now, self._looked.get(guest.workload, -LOOK_S) + LOOK_S)
+        if turn - now > LONGEST_TURN_S:
+            return False
+        if len(self._looked) >= MOST_KNOWN:
+            self._looked.clear()
+        self._looked[guest.workload] = turn
+        await asyncio.sleep(turn - now)
+        await _viewed(uid=guest.workload)
+        return True
 
     async def left(self, cookie: str, guest: Guest) -> None:
         """Wait until this guest may no longer be there, or another run took the place of theirs.

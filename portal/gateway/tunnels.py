@@ -46,8 +46,10 @@ class Tunnels:
     def __init__(self) -> None:
         self._wanted: dict[str, asyncio.Future[End]] = {}
 
-    async def dig(self, *, node: str, attempt: str) -> End:
+    async def dig(self, *, node: str, attempt: str, looks: bool = False) -> End:
         """Ask the node for one connection to the attempt's socket and wait for it.
+
+        What somebody who only `looks` moves through it is not counted as use.
 
         Raises:
             NoTunnel: nobody came in time.
@@ -57,7 +59,8 @@ class Tunnels:
         self._wanted[name] = came
         url = f"{settings.GATEWAY_SELF}{PATH}{name}"
         try:
-            await _tell(node, encode(TunnelAsk(attempt=attempt, url=url)).decode())
+            ask = TunnelAsk(attempt=attempt, url=url, looks=looks)
+            await _tell(node, encode(ask).decode())
             async with asyncio.timeout(DIG_S):
                 return await came
         except TimeoutError:

@@ -36,6 +36,7 @@ class Upstream:
         self.calls = 0
         self.sockets = 0
         self._node = guest.node
+        self._looks = guest.reads
         self._tunnels = tunnels
         self._folder = Path(tempfile.mkdtemp(prefix="gpn-"))
         self.path = str(self._folder / "s")
@@ -88,7 +89,7 @@ class Upstream:
             self._open.add(task)
             task.add_done_callback(self._open.discard)
         try:
-            end = await self._tunnels.dig(node=self._node, attempt=self.attempt)
+            end = await self._tunnels.dig(node=self._node, attempt=self.attempt, looks=self._looks)
             await carry(end, reader, writer)
         except NoTunnel as none:
             log.info("gateway.no_tunnel", attempt=self.attempt, reason=str(none))
@@ -104,26 +105,28 @@ class Upstreams:
 
     def __init__(self, tunnels: Tunnels) -> None:
         self._tunnels = tunnels
-        self._known: dict[str, Upstream] = {}
+        self._known: dict[tuple[str, bool], Upstream] = {}
         self._alone = asyncio.Lock()
 
     async def of(self, guest: Guest) -> Upstream:
         """The notebook's upstream, made now when there is none for its present run.
 
-        It is known to others only once it listens; calls that come meanwhile wait.
+        It is known to others only once it listens; calls that come meanwhile wait. Those who only
+        read have one of their own, whose bytes are not counted.
         """
+        key = (guest.workload, guest.reads)
         async with self._alone:
             now = asyncio.get_running_loop().time()
             await self._tidy(now)
-            known = self._known.get(guest.workload)
+            known = self._known.get(key)
             if known is not None and known.attempt != guest.attempt:
-                del self._known[guest.workload]
+                del self._known[key]
                 await known.close()
                 known = None
             if known is None:
                 known = Upstream(guest, self._tunnels)
                 await known.start()
-                self._known[guest.workload] = known
+                self._known[key] = known
             known.used_at = now
             return known
 

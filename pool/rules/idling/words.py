@@ -1,4 +1,4 @@
-"""PURE: which words make a rule of idleness, and a wish for a night."""
+"""PURE: which words make a rule of idleness, a wish for a night, and a look for others."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -15,6 +15,9 @@ LONGEST_NIGHT = timedelta(hours=24)
 """For more than a night there are leases."""
 
 MOST_REASON = 200
+
+LONGEST_SHARE = timedelta(days=30)
+"""So long others may be let look at a notebook's files by one word of its owner."""
 
 
 def rule_problems(words: Mapping[str, Any]) -> dict[str, Problem]:
@@ -45,6 +48,16 @@ def night_problems(*, until: Any, reason: Any, now: datetime) -> dict[str, Probl
         said = _("A line of at most %(most)s characters is possible.")
         found["reason"] = Problem(said, {"most": MOST_REASON})
     return found
+
+
+def share_problems(*, until: Any, now: datetime) -> dict[str, Problem]:
+    """Everything wrong with the end of a look for others."""
+    if not isinstance(until, datetime) or until.tzinfo is None:
+        return {"until": Problem(_("A time with its zone is needed."))}
+    if now < until <= now + LONGEST_SHARE:
+        return {}
+    said = _("A time within the next %(days)s days is needed.")
+    return {"until": Problem(said, {"days": LONGEST_SHARE.days})}
 
 
 def _within(value: Any, least: int, most: int) -> Problem | None:

@@ -101,4 +101,5 @@ def signals_of(row: Notebook, read: Read, size: tuple[int, int], now: datetime) 
         memory_range_mib=read.memory_range_mib,
         slice_mib=float(size[1]),
         has_slice=size[0] > 0,
+        viewed_ago_s=None if row.viewed_at is None else (now - row.viewed_at).total_seconds(),
     )

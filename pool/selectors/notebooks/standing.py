@@ -48,3 +48,12 @@ def told_inside(*, uid: str) -> dict[str, Any]:
         "keeps_left": max(rule.keeps - (found.keeps_used if found else 0), 0),
         "reclaims": rule.action == "reclaim",
     }
+
+
+def went_on(workload: Workload) -> tuple[Workload | None, Workload | None]:
+    """The notebook that this goes on from in another size, and the one in which this went on."""
+    known = known_of(workload)
+    before = known.continues if known is not None else None
+    later = Notebook.objects.filter(continues=workload).select_related("workload").order_by("-pk")
+    after = later.first()
+    return before, after.workload if after is not None else None

@@ -23,6 +23,7 @@ FRESH: dict[str, Any] = {
     "facts_at": None,
     "ready_at": None,
     "last_input_at": None,
+    "viewed_at": None,
     "verdict": "",
     "verdict_at": None,
     "evidence": [],

@@ -15,7 +15,8 @@ from pool.lifecycle.events import EventKind
 from pool.models.workloads import Workload
 from pool.selectors.notebooks.nights import night_open
 from pool.selectors.notebooks.past import held_and_used
-from pool.selectors.notebooks.standing import notebook_list
+from pool.selectors.notebooks.shares import share_open
+from pool.selectors.notebooks.standing import notebook_list, went_on
 from pool.selectors.workloads import attempt_list
 from pool.services.notebooks.keep import notebook_keep
 from pool.services.workloads import workload_resume, workload_stop
@@ -34,6 +35,7 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
     row = _one(request, uid)
     card = card_of(row, request.user, request.standing)
     known = card["known"]
+    before, after = went_on(row)
     context = {
         "card": card,
         "row": row,
@@ -44,6 +46,10 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
         "may_decide": row.owner_id != request.user.pk
         and may(request.standing, Verb.REQUEST_DECIDE, row),
         "held": held_and_used(workload=row),
+        "share": share_open(workload=row),
+        "may_unshare": may(request.standing, Verb.WORK_STOP, row),
+        "before": before,
+        "after": after,
     }
     return fragment(
         request, "pages/notebooks/detail.html", "pages/notebooks/_standing.html", context

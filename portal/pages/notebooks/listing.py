@@ -22,6 +22,7 @@ from pool.selectors.notebooks.rules import rules_of
 from pool.selectors.notebooks.standing import known_of, left_s, notebook_list
 from pool.selectors.templates import template_versions
 from pool.selectors.tenants import project_list
+from pool.services.notebooks.resize import GOES_ON
 from pool.services.workloads import workload_submit
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
@@ -119,6 +120,7 @@ def _card(row: Workload, user: User, standing: Standing, rule: Rule, cost: Cost)
         "holds": row.state in HOLDING,
         "may_open": own and ready,
         "may_stop": may(standing, Verb.WORK_STOP, row) and row.state not in (*ENDED, "stopping"),
+        "may_resize": own and row.state in GOES_ON and may(standing, Verb.WORK_SUBMIT, row.project),
         "may_resume": may(standing, Verb.WORK_STOP, row) and row.state in ("stopped", "reclaimed"),
     }
 

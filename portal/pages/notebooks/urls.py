@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal.pages.notebooks import detail, hogs, listing, nights, rules
+from portal.pages.notebooks import detail, hogs, listing, nights, rules, shares, sizes
 
 urlpatterns = [
     path("notebooks/", listing.index, name="notebooks"),
@@ -21,5 +21,10 @@ urlpatterns = [
     path("notebooks/<str:uid>/night/priced/", nights.priced, name="notebook-night-priced"),
     path("notebooks/<str:uid>/night/<str:verb>/", nights.answer, name="notebook-night-answer"),
     path("notebooks/<str:uid>/vouch/", detail.vouch, name="notebook-vouch"),
+    path("notebooks/<str:uid>/resize/", sizes.resize, name="notebook-resize"),
+    path("notebooks/<str:uid>/resize/sized/", sizes.sized, name="notebook-sized"),
+    path("notebooks/<str:uid>/share/", shares.share, name="notebook-share"),
+    path("notebooks/<str:uid>/unshare/", shares.unshare, name="notebook-unshare"),
+    path("notebooks/<str:uid>/look/", shares.look, name="notebook-look"),
     path("notebooks/<str:uid>/<str:verb>/", detail.act, name="notebook-act"),
 ]

@@ -185,3 +185,23 @@ def test_nobody_is_reclaimed_while_a_kernel_executes_or_without_a_last_warning(
     warned = judge(signals, RULE, Counted(quiet, 2), elapsed)
     assert not (warned.over and signals.busy)
     assert found.quiet_s >= 0
+
+
+VIEWED = replace(STILL, viewed_ago_s=10.0)
+BUSY_BY_A_LOOK = {
+    "processors and disk of the look itself": (
+        replace(VIEWED, cpu_cores=1.0, disk_mib_s=9.0),
+        60.0,
+    ),
+    "a look that moves nothing": (VIEWED, 65.0),
+    "a look a while ago": (replace(STILL, cpu_cores=1.0, viewed_ago_s=600.0), 0.0),
+    "somebody who types beside it": (replace(VIEWED, cpu_cores=1.0, input_ago_s=2.0), 0.0),
+    "a cell that runs beside it": (replace(VIEWED, cpu_cores=1.0, busy=1), 0.0),
+}
+
+
+@pytest.mark.parametrize("name", BUSY_BY_A_LOOK)
+def test_the_look_of_others_is_neither_use_nor_quiet(name):
+    signals, quiet_s = BUSY_BY_A_LOOK[name]
+    found = judge(signals, RULE, Counted(quiet_s=60.0), 5.0)
+    assert found.quiet_s == quiet_s

@@ -144,6 +144,7 @@ BODIES = {
     ("idle-rules", "partial_update"): {"keeps": 1},
     ("idle-rules", "preview"): {"idle_seconds": 600, "project": "vision"},
     ("workloads", "night"): {"until": SOON, "reason": "a long run"},
+    ("workloads", "share"): {"until": SOON},
     ("workloads", "night_answer"): {"answer": "granted"},
     ("workloads", "change"): {"change": "shorter", "amount": 60},
     ("workloads", "declare"): {"expected_seconds": 60},

@@ -262,6 +262,7 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("workloads", "night"): frozenset({"member"}),
     ("workloads", "night_answer"): LEAD,
     ("workloads", "notebook"): WORK,
+    ("workloads", "look"): frozenset(),
     ("workloads", "nudge"): LEAD,
     ("workloads", "open_notebook"): RUN,
     ("workloads", "orders"): WORK,
@@ -272,7 +273,9 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("workloads", "release"): RUN,
     ("workloads", "resume"): RUN,
     ("workloads", "retry"): RUN,
+    ("workloads", "share"): frozenset({"member"}),
     ("workloads", "stop"): RUN,
+    ("workloads", "unshare"): RUN,
 }
 """Who may do what; those who only see the thing are told 403, all others 404."""
 

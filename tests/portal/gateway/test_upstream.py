@@ -9,8 +9,8 @@ import pytest
 from portal.gateway import upstream
 from portal.gateway.upstream import MOST_SOCKETS, Upstreams
 
-GUEST = SimpleNamespace(workload="wl-1", attempt="at-1", node="nd-1")
-OTHER = SimpleNamespace(workload="wl-2", attempt="at-2", node="nd-1")
+GUEST = SimpleNamespace(workload="wl-1", attempt="at-1", node="nd-1", reads=False)
+OTHER = SimpleNamespace(workload="wl-2", attempt="at-2", node="nd-1", reads=False)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ async def test_one_that_nobody_called_for_ten_minutes_is_let_go(known, monkeypat
 
 async def test_another_run_has_another_socket(known):
     one = await known.of(GUEST)
-    again = SimpleNamespace(workload="wl-1", attempt="at-9", node="nd-1")
+    again = SimpleNamespace(workload="wl-1", attempt="at-9", node="nd-1", reads=False)
     assert (await known.of(again)).attempt == "at-9"
     assert not Path(one.path).exists()
 
@@ -64,3 +64,22 @@ async def test_sockets_are_counted_and_given_back(known):
     for way in held[1:]:
         way.__exit__(None, None, None)
     assert (one.calls, one.sockets) == (0, 0)
+
+
+async def test_those_who_only_read_have_a_socket_of_their_own(known):
+    """What they move is not counted as use of the notebook."""
+    dug = []
+
+    class Ground:
+        async def dig(self, **asked):
+            dug.append(asked["looks"])
+            raise upstream.NoTunnel
+
+    known._tunnels = Ground()
+    reader = SimpleNamespace(workload="wl-1", attempt="at-1", node="nd-1", reads=True)
+    for guest in (GUEST, reader):
+        one = await known.of(guest)
+        _reader, writer = await asyncio.open_unix_connection(one.path)
+        await _reader.read()
+        writer.close()
+    assert dug == [False, True]

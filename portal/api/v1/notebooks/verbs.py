@@ -15,6 +15,7 @@ from pool.events import record
 from pool.lifecycle.events import EventKind
 from pool.models import Workload
 from pool.selectors.notebooks.rules import rule_of
+from pool.selectors.notebooks.shares import share_open
 from pool.selectors.notebooks.standing import known_of, left_s
 from pool.services.notebooks.keep import notebook_keep
 from portal.access.guards import guard
@@ -24,6 +25,9 @@ from portal.api.fields import Nothing
 from portal.api.v1.notebooks.nights import GIVES as NIGHT_GIVES
 from portal.api.v1.notebooks.nights import TAKES as NIGHT_TAKES
 from portal.api.v1.notebooks.nights import NightVerbs
+from portal.api.v1.notebooks.shares import GIVES as SHARE_GIVES
+from portal.api.v1.notebooks.shares import TAKES as SHARE_TAKES
+from portal.api.v1.notebooks.shares import ShareVerbs
 from portal.models import ApiToken
 
 
@@ -47,6 +51,7 @@ class NotebookOut(serializers.Serializer[Any]):
     left_seconds = serializers.FloatField(allow_null=True)
     warned_minutes = serializers.IntegerField(allow_null=True)
     keeps_left = serializers.IntegerField()
+    shared_until = serializers.DateTimeField(allow_null=True)
 
 
 class EntranceOut(serializers.Serializer[Any]):
@@ -56,16 +61,17 @@ class EntranceOut(serializers.Serializer[Any]):
     seconds = serializers.IntegerField()
 
 
-TAKES = {"open_notebook": Nothing, "keep": Nothing, **NIGHT_TAKES}
+TAKES = {"open_notebook": Nothing, "keep": Nothing, **NIGHT_TAKES, **SHARE_TAKES}
 GIVES: dict[str, tuple[int, type[serializers.BaseSerializer[Any]] | None]] = {
     "open_notebook": (200, EntranceOut),
     "keep": (200, NotebookOut),
     "notebook": (200, NotebookOut),
     **NIGHT_GIVES,
+    **SHARE_GIVES,
 }
 
 
-class NotebookVerbs(NightVerbs):
+class NotebookVerbs(NightVerbs, ShareVerbs):
     """What can be done with work of kind notebook alone."""
 
     told_once = ("url",)
@@ -110,10 +116,13 @@ class NotebookVerbs(NightVerbs):
 def _standing(row: Workload) -> dict[str, Any]:
     known = known_of(row)
     most = rule_of(workload=row).keeps
+    share = share_open(workload=row)
+    until = share.until if share else None
     if known is None:
         blank = dict.fromkeys(("stage", "words", "verdict"), "")
         none = dict.fromkeys(("limit_seconds", "left_seconds", "warned_minutes"))
-        return {**blank, **none, "evidence": [], "quiet_seconds": 0.0, "keeps_left": most}
+        rest = {"evidence": [], "quiet_seconds": 0.0, "keeps_left": most, "shared_until": until}
+        return {**blank, **none, **rest}
     return {
         "stage": known.stage,
         "words": known.words,
@@ -124,4 +133,5 @@ def _standing(row: Workload) -> dict[str, Any]:
         "left_seconds": left_s(known),
         "warned_minutes": known.warned,
         "keeps_left": max(most - known.keeps_used, 0),
+        "shared_until": until,
     }
