@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Coroutine
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -215,7 +214,11 @@ class Agent:
     async def _act_loop(self) -> None:
         """Start every step that can be taken; each runs beside the others and tells its end."""
         while True:
-            wait = await self._act_once()
+            try:
+                wait = await self._act_once()
+            except Exception:  # what is wanted is compared again with what is, a little later
+                log.exception("%s: the node cannot be looked at", self.name)
+                wait = READ_EVERY_S
             await pause(self._act, wait)
 
     async def _act_once(self) -> float:
@@ -315,10 +318,13 @@ class Agent:
                 await self._report_once()
             except CutOff as failure:
                 self.enrolment.refused(failure)
-                await asyncio.sleep(back_off.next())
+            except Exception:  # an odd answer of a card costs this report, not the agent
+                log.exception("%s: there is no report", self.name)
+            else:
+                back_off.reset()
+                await pause_kept(self._tell, REPORT_EVERY_S)
                 continue
-            back_off.reset()
-            await pause_kept(self._tell, REPORT_EVERY_S)
+            await asyncio.sleep(back_off.next())
 
     async def _report_once(self) -> None:
         reached = self._reached  # read first: what is found afterwards is at least as new
@@ -355,7 +361,10 @@ class Agent:
         next_row = clock.boottime() + ROW_S
         while True:
             await asyncio.sleep(READ_EVERY_S)
-            await self._sample_once()
+            try:
+                await self._sample_once()
+            except Exception:  # one odd answer of a card costs this look, not the agent
+                log.exception("%s: the cards cannot be read", self.name)
             if clock.boottime() >= next_row:
                 next_row = clock.boottime() + ROW_S
                 self.telemetry.pack(self._boot)
@@ -387,14 +396,3 @@ class Agent:
                 self.telemetry.handed_in(batch)
         except CutOff as failure:
             self.enrolment.refused(failure)
-
-
-def together(agents: list[Agent]) -> Coroutine[None, None, None]:
-    """Run many agents in one process; one that fails ends all, loudly."""
-
-    async def run() -> None:
-        async with asyncio.TaskGroup() as group:
-            for agent in agents:
-                group.create_task(agent.run())
-
-    return run()

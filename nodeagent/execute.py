@@ -1,6 +1,7 @@
 """Takes steps, one outcome each; a card is touched by one at a time, within a time limit."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
@@ -22,6 +23,8 @@ from nodeagent.protocol.vocabulary import (
 from nodeagent.reconcile import Found, Step, impossible
 from nodeagent.records import Record
 from nodeagent.runners.base import Order, Runner, StartFailed
+
+log = logging.getLogger(__name__)
 
 CALL_LIMIT_S = 60.0
 """A driver call that takes longer has hung: its card is left alone, the others go on."""
@@ -102,6 +105,10 @@ class Executor:
         except (DriverError, StartFailed, OSError) as failure:
             reason = str(failure) or type(failure).__name__
             final = self._judge(step, wish, failure)
+        except Exception as odd:  # of a driver's or a job's making: it ends neither agent nor loop
+            log.exception("%s %s", step.kind, step.target)
+            reason = f"{type(odd).__name__}: {odd}"
+            final = self._judge(step, wish, odd)
         else:
             self._tries.pop(step, None)
             self._retry_at.pop(step, None)

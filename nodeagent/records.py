@@ -310,7 +310,10 @@ def mark_clean(record: Record) -> None:
     same_boot = record.boot in ("", clock.boot_id())
     record.held_s = max(clock.boottime() - record.accepted, 0.0) if same_boot else None
     record.clean_at = clock.wall()
-    disk.write_json(record.folder / "clean.json", {"held_s": record.held_s, "at": record.clean_at})
+    # On a full disk it is told from memory: only then may its files go, and make room again.
+    with contextlib.suppress(OSError):
+        said = {"held_s": record.held_s, "at": record.clean_at}
+        disk.write_json(record.folder / "clean.json", said)
     record.clean = True
 
 

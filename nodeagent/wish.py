@@ -50,7 +50,9 @@ class Wish:
         bare = tuple(
             replace(work, env={}, files={}, secret_env={}, secret_files={}) for work in new.work
         )
-        disk.write_whole(self._path, encode(replace(new, work=bare)))
+        # A full disk costs what a restart would remember: what is wanted is obeyed all the same.
+        with contextlib.suppress(OSError):
+            disk.write_whole(self._path, encode(replace(new, work=bare)))
         return True
 
     def listed_at(self, attempt: str) -> float:

@@ -4,6 +4,7 @@ What each asks for stands in `facts/xid.json`. A clean period is counted by the 
 that asks for a reset lasts until the machine has booted anew.
 """
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from msgspec.structs import replace
 from nodeagent import clock, disk
 from nodeagent.drivers.published import read
 from nodeagent.protocol.report import CardError, CardHealth
+
+log = logging.getLogger(__name__)
 
 KEPT = 8
 """Errors that are told of one card; older ones have been told many times."""
@@ -109,4 +112,7 @@ class CardErrors:
 
     def _write(self) -> None:
         rows = {c: [msgspec.to_builtins(one) for one in kept] for c, kept in self._cards.items()}
-        disk.write_json(self._file, {"boot": self._boot, "seq": self._seq, "cards": rows})
+        try:
+            disk.write_json(self._file, {"boot": self._boot, "seq": self._seq, "cards": rows})
+        except OSError as full:
+            log.warning("errors of cards are known until the agent ends only: %s", full)

@@ -1,6 +1,7 @@
 """A node without a card: real placement law, delays, scripted faults, state on disk."""
 
 import asyncio
+import contextlib
 import uuid
 from pathlib import Path
 
@@ -233,7 +234,8 @@ class SimulatedDriver:
             heard |= numbers != self._told.get(card.uuid, [])
             self._told[card.uuid] = numbers
         if heard:
-            self._save()
+            with contextlib.suppress(OSError):  # a full disk: a restart may tell them once more
+                self._save()
 
     async def _cut(self, mode: Mode, delay_s: float) -> None:
         """Cutting takes time; whole cards and soft shares are only written down."""
