@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -98,13 +99,20 @@ def quiet(house: House, uid: str) -> bool:
     return found["verdict"] in ("idle", "holding")
 
 
+@contextmanager
+def told_of(house: House, uid: str) -> Iterator[None]:
+    """What does not come true is told with all that the pool knows of the notebook."""
+    try:
+        yield
+    except AssertionError as late:
+        known = house.as_("member")("GET", f"workloads/{uid}/notebook")
+        raise AssertionError(f"{late}\n{json.dumps(known, indent=1)}") from None
+
+
 def clock_moved(house: House, uid: str, seconds: float) -> None:
     """Let the pool's time go on while nobody touches the notebook; SM is a mean of 90 s."""
-    try:
+    with told_of(house, uid):
         until(lambda: quiet(house, uid), seconds=400, what="nothing moves in the notebook")
-    except AssertionError:
-        known = house.as_("member")("GET", f"workloads/{uid}/notebook")
-        raise AssertionError(json.dumps(known, indent=1)) from None
     house.rows(MOVED, seconds)
 
 
@@ -149,7 +157,8 @@ def test_a_notebook_is_used_left_warned_of_kept_reclaimed_and_resumed(person, ho
     clock_moved(house, uid, 7300)
     expect(strip).to_be_visible(timeout=LATER)
     house.rows(MOVED, 200)
-    house.all_in_state([uid], "reclaimed", seconds=120)
+    with told_of(house, uid):
+        house.all_in_state([uid], "reclaimed", seconds=120)
     expect(banner).to_contain_text("This notebook is over", timeout=SOON)
     held = "SELECT count(*) FROM pool_hold WHERE upper_inf(held)"
     until(lambda: house.rows(held) == [(0,)], seconds=60, what="its slice is given back")
