@@ -6,6 +6,8 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext
 
 from nodeagent.protocol.vocabulary import ExitReason
 from pool.errors import PoolError
@@ -17,6 +19,7 @@ from portal.access.passes import Guest
 from portal.gateway import headers
 from portal.gateway.answers import said, told
 from portal.gateway.guests import Guests
+from portal.gateway.language import language_of
 from portal.gateway.tunnels import Receive, Send
 
 OWN = b"x-gpupool"
@@ -27,6 +30,24 @@ OWN = b"x-gpupool"
 def script() -> bytes:
     """The banner's code."""
     return (Path(settings.BASE_DIR) / "static" / "js" / "notebook_banner.js").read_bytes()
+
+
+def words(language: str) -> dict[str, str]:
+    """What the banner says, in that language; {time} and {keeps} are filled in by its script."""
+    with translation.override(language):
+        return {
+            "language": language,
+            "warning": gettext(
+                "Nothing moves in this notebook. It is stopped in {time}; files are kept, "
+                "variables in memory are lost. Keeps left: {keeps}."
+            ),
+            "over": gettext(
+                "This notebook is over. Files are kept: resume it from the portal. Variables in "
+                "memory are lost."
+            ),
+            "keep": gettext("Keep it"),
+            "stop": gettext("Save and stop now"),
+        }
 
 
 def _keep(guest: Guest) -> dict[str, Any]:
@@ -45,12 +66,15 @@ _acts = {"keep": database_sync_to_async(_keep), "stop": database_sync_to_async(_
 
 
 async def answer(scope: Any, receive: Receive, send: Send, guest: Guest, guests: Guests) -> None:
-    """The script, the state, keep, stop, and "somebody is here"."""
+    """The script, its words, the state, keep, stop, and "somebody is here"."""
     name = scope["path"].rpartition("/")[2]
+    language = language_of(guest.language, scope["headers"])
     if scope["method"] == "GET" and name == "banner.js":
         await _script(scope, send)
     elif scope["method"] == "GET" and name == "state":
         await told(send, 200, await _told(guest))
+    elif scope["method"] == "GET" and name == "words":
+        await told(send, 200, words(language))
     elif scope["method"] != "POST" or not headers.first(scope["headers"], OWN):
         await said(scope, send, 404, "There is nothing here.")
     elif name == "here":
@@ -60,7 +84,9 @@ async def answer(scope: Any, receive: Receive, send: Send, guest: Guest, guests:
         try:
             await told(send, 200, await _acts[name](guest))
         except PoolError as refused:
-            await told(send, refused.status, {"code": refused.code, "message": str(refused)})
+            with translation.override(language):
+                said_no = {"code": refused.code, "message": str(refused)}
+            await told(send, refused.status, said_no)
     else:
         await said(scope, send, 404, "There is nothing here.")
 

@@ -9,6 +9,7 @@
     let here = 0;
     let endsAt = null;
     let keeps = 0;
+    let words = null;
 
     function app() {
         return window.jupyterapp;
@@ -43,22 +44,23 @@
         strip = document.createElement("div");
         strip.id = "gpupool-banner";
         strip.setAttribute("role", "alert");
+        strip.lang = words.language;
         strip.style.cssText = "position:fixed;z-index:100000;left:0;right:0;bottom:0;padding:10px 16px;background:#7a2e0e;color:#fff;font:14px/1.4 system-ui,sans-serif;display:flex;flex-wrap:wrap;align-items:center;gap:4px";
-        const words = document.createElement("span");
-        words.style.flex = "1 1 320px";
-        strip.append(words);
-        strip.append(button("Keep it", function () {
+        const line = document.createElement("span");
+        line.style.flex = "1 1 320px";
+        strip.append(line);
+        strip.append(button(words.keep, function () {
             ask("keep", "POST").then(function (answer) {
                 return answer.json();
             }).then(function (told) {
                 if (told.message) {
-                    words.textContent = told.message;
+                    line.textContent = told.message;
                 } else {
                     show(told);
                 }
             });
         }));
-        strip.append(button("Save and stop now", function () {
+        strip.append(button(words.stop, function () {
             save();
             window.setTimeout(function () {
                 ask("stop", "POST").then(look);
@@ -73,8 +75,7 @@
         }
         const left = Math.max(0, Math.round((endsAt - Date.now()) / 1000));
         const time = Math.floor(left / 60) + ":" + String(left % 60).padStart(2, "0");
-        strip.firstChild.textContent = "Nothing moves in this notebook. It is stopped in " + time +
-            "; files are kept, variables in memory are lost. It can be kept " + keeps + " more times.";
+        strip.firstChild.textContent = words.warning.replace("{time}", time).replace("{keeps}", keeps);
     }
 
     function hide() {
@@ -89,7 +90,7 @@
         if (!told.running) {
             endsAt = null;
             draw();
-            strip.firstChild.textContent = "This notebook is over. Files are kept: resume it from the portal.";
+            strip.firstChild.textContent = words.over;
             Array.from(strip.querySelectorAll("button")).forEach(function (one) {
                 one.remove();
             });
@@ -108,8 +109,21 @@
         }
     }
 
+    function learn() {
+        if (words) {
+            return Promise.resolve();
+        }
+        return ask("words", "GET").then(function (answer) {
+            return answer.json();
+        }).then(function (told) {
+            words = told;
+        });
+    }
+
     function look() {
-        ask("state", "GET").then(function (answer) {
+        learn().then(function () {
+            return ask("state", "GET");
+        }).then(function (answer) {
             return answer.ok ? answer.json().then(show) : null;
         }).catch(function () {
             return null;
