@@ -14,6 +14,7 @@ from pool.cycle import watch as watching
 from pool.cycle.alerting.turn import alerting_turn
 from pool.cycle.quotatree import targets
 from pool.cycle.round import run_rounds
+from pool.cycle.whatif.run import studies_due
 from pool.services.telemetry.rollups import rollups_due
 from pool.wake import Wake
 
@@ -96,3 +97,9 @@ def departures() -> None:
 def rollups() -> None:
     """Condense readings that have come; beat comes again in twenty seconds."""
     rollups_due()
+
+
+@shared_task(name=Wake.STUDIES.value)
+def studies() -> None:
+    """Replay what-ifs, one after the other, in a queue of their own; beat comes again."""
+    studies_due()

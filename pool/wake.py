@@ -21,6 +21,7 @@ class Wake(StrEnum):
     EXPIRE = "pool.expire"
     NOTICES = "portal.send_notices"
     ALERTS = "portal.send_alerts"
+    STUDIES = "pool.studies"
 
 
 def wake(task: Wake) -> None:

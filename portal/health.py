@@ -20,7 +20,7 @@ from kombu.exceptions import KombuError
 from portal.access.watching import may_watch
 from portal.pulse import BEAT, alive
 
-QUEUES = ("rounds", "default", "metering")
+QUEUES = ("rounds", "default", "metering", "studies")
 KEPT_SECONDS = 1.0
 Part = dict[str, Any]
 _LOOKING = threading.Lock()

@@ -46,6 +46,7 @@ class Verb(StrEnum):
     PRICE_MANAGE = "price.manage"
     MONTH_CLOSE = "month.close"
     CAPACITY_SEE = "capacity.see"
+    CAPACITY_PLAN = "capacity.plan"
     EVENT_SEE = "event.see"
     SECRET_MANAGE = "secret.manage"  # noqa: S105
     STORAGE_MANAGE = "storage.manage"
@@ -83,6 +84,7 @@ _ORG_ADMIN = _LEAD | {
     V.ENVIRONMENT_MANAGE,
     V.MONTH_CLOSE,
     V.CAPACITY_SEE,
+    V.CAPACITY_PLAN,
 }
 
 MAY: dict[Role, frozenset[Verb]] = {

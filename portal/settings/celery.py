@@ -24,6 +24,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES: dict[str, Any] = {
     "pool.placement_round": {"queue": "rounds"},
+    "pool.studies": {"queue": "studies"},
     "billing.meter": {"queue": "metering"},
     "billing.ledger": {"queue": "metering"},
     "billing.budgets": {"queue": "metering"},
@@ -61,6 +62,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "alerts": {"task": "pool.alerts", "schedule": 5.0, "options": {"expires": 15}},
     "alert-words": {"task": "portal.send_alerts", "schedule": 15.0, "options": {"expires": 30}},
     "rollups": {"task": "pool.rollups", "schedule": 20.0, "options": {"expires": 60}},
+    "studies": {"task": "pool.studies", "schedule": 15.0, "options": {"expires": 10}},
     "housekeep": {"task": "pool.housekeep", "schedule": 3600.0, "options": {"expires": 600}},
     "audit": {"task": "pool.audit", "schedule": 300.0, "options": {"expires": 120}},
 }

@@ -20,7 +20,7 @@ from portal.up.stack import Stack
 from portal.up.supervisor import Stopped, Supervisor
 
 MANAGE = "manage.py"
-DOORS, BACKGROUND = ("web", "gateway"), ("beat", "rounds", "worker")
+DOORS, BACKGROUND = ("web", "gateway"), ("beat", "rounds", "worker", "studies")
 # Doors first, so that nothing new comes in; then what works; then what everything stands on.
 ORDER = (
     lambda child: child.name.startswith(DOORS),

@@ -24,7 +24,11 @@ from portal.up.probe import Health, answers
 from portal.up.refusal import Refused
 from portal.up.valkey import Valkey
 
-QUEUES = {"rounds": ("rounds", 1), "worker": ("default,metering", 2)}
+QUEUES = {
+    "rounds": ("rounds", 1),
+    "worker": ("default,metering", 2),
+    "studies": ("studies", 1),
+}
 PROCESSES_PER_NODE_UP_TO = 8
 
 

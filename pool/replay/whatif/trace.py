@@ -1,7 +1,6 @@
 """What was recorded: kinds of work, and each workload with its times; the pool it came to."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.scheduling.model import CardState, Need, PriorityClass, Snapshot, Waiting
@@ -64,12 +63,17 @@ class Trace:
 class World:
     """The pool without any work in it, and a pattern of each card model that could be bought.
 
-    `names` are the partitions' names by their ids; patterns are cards with no place.
+    `places` are the partitions' ids with their names; patterns are cards with no place.
     """
 
     snapshot: Snapshot
     patterns: tuple[CardState, ...] = ()
-    names: Mapping[int, str] = field(default_factory=dict)
+    places: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The partitions' names by their ids."""
+        return dict(self.places)
 
 
 def waiting_of(work: Work, kind: Kind, *, done_s: float, restart_s: float, again: bool) -> Waiting:

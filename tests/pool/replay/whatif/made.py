@@ -15,7 +15,7 @@ def world(nodes=2, cards=4, *, label="A100-80GB", modes=("whole", "mig", "mps"),
     made = snapshot()
     for number in range(nodes):
         made = made.node(f"n{number}").card(label, cards, modes=modes)
-    return World(snapshot=replace(made.made, **rest), names={1: "main"})
+    return World(snapshot=replace(made.made, **rest), places=((1, "main"),))
 
 
 def kind(team="vision", **rest):

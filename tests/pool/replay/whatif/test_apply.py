@@ -46,7 +46,7 @@ def test_cards_of_a_model_that_is_not_there_come_as_published():
     made = world(1, 4)
     pattern = made.snapshot.cards[0]
     other = CardState(**{n: getattr(pattern, n) for n in pattern.__slots__} | {"label": "H100"})
-    made = type(made)(snapshot=made.snapshot, patterns=(other,), names=made.names)
+    made = type(made)(snapshot=made.snapshot, patterns=(other,), places=made.places)
     one = CardCount(partition="main", model="H100", count=12)
     _, snapshot = applied(busy(1, 5), made, Scenario(cards=(one,)))
     fresh = [card for card in snapshot.cards if card.label == "H100"]

@@ -1,0 +1,1 @@
+"""Look, replay, keep: the ring round the pure replay of what-ifs."""

@@ -1,0 +1,1 @@
+"""What-ifs and recorded work as people may read them."""

@@ -1,0 +1,1 @@
+"""The ring round what-ifs."""
