@@ -10,6 +10,8 @@ import structlog
 from channels.layers import get_channel_layer
 from django.conf import settings
 from django.db import transaction
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from pool.topics import bell_topic, topics
 
@@ -66,7 +68,9 @@ class Speaker:
     """
 
     def __init__(self, host: str, prefix: str) -> None:
-        self._link = redis.Redis.from_url(host, socket_timeout=1, socket_connect_timeout=1)
+        self._link = redis.Redis.from_url(
+            host, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+        )
         self._prefix = prefix
         self._rests_until = 0.0
 

@@ -14,7 +14,7 @@ from pool.lifecycle.roles import Role
 from pool.locks import FIRST_RUN
 from pool.models import Installation, JoinToken, Node, Partition
 from pool.services.nodes import join_token_issue, name_fold, secret_hash
-from portal.first_run.fleet import Machine, fleet_read, fleet_text
+from portal.first_run.fleet import BadFleet, Machine, fleet_read, fleet_text
 from portal.first_run.partitions import partitions_seed
 from portal.first_run.people import Entry, people_seed, person_seed, tenants_seed
 from portal.first_run.quotas import quotas_seed
@@ -22,6 +22,8 @@ from portal.first_run.templates import templates_seed
 from portal.up.folders import write_private
 
 MODES = ("example", "empty", "observe")
+DEMO = "demo"
+"""How `manage.py demo` calls what it filled; nothing else is ever filled so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,8 @@ def first_run(plan: Plan) -> str:
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [FIRST_RUN])
         row = Installation.objects.select_for_update().get(pk=1)
+        if not row.first_run and plan.mode == DEMO:
+            raise BadFleet("a demo is made by manage.py demo, and this is not one")
         if not row.first_run:
             row.first_run, row.example = plan.mode, plan.mode == "example"
             row.save(update_fields=["first_run", "example"])
@@ -111,7 +115,8 @@ def _nodes(plan: Plan, machines: tuple[Machine, ...], *, observe: bool) -> list[
     if not plan.agents:
         return []
     folder = _made(plan.data / "run" / "join")
-    joined = set(Node.objects.values_list("name_folded", flat=True))
+    known = Node.objects.exclude(credential_issued_at=None, credential_hash="")
+    joined = set(known.values_list("name_folded", flat=True))
     found = []
     for machine in machines:
         file = folder / f"{machine.name}.token"

@@ -16,6 +16,7 @@ from pool.models.users import User
 from pool.selectors.approvals.powers import decides_anywhere
 from pool.selectors.memberships import Standing
 from pool.selectors.requests import approval_list
+from portal.first_run.run import DEMO
 from portal.pages.htmx import standing_of
 from portal.pages.notices.inbox import bell_context
 from portal.pages.planning.figures import sees_capacity
@@ -73,14 +74,16 @@ def _visitor(request: HttpRequest, user: User) -> dict[str, Any]:
     standing = standing_of(request)
     role = standing.first_role
     name = str(user)
-    first = Installation.objects.filter(pk=1).values_list("example", flat=True).first()
+    first = Installation.objects.filter(pk=1).values_list("example", "first_run").first()
+    example, mode = first or (False, "")
     return {
         "zone": user.zone or "UTC",
         "user_uid": user.uid,
         "user_name": name,
         "initials": "".join(part[0] for part in name.split()[:2]).upper() or "?",
         "role": ROLES[role] if role else _("No role yet"),
-        "example": bool(first),
+        "example": example,
+        "demo": mode == DEMO,
         "bell": bell_context(user),
         "sections": _sections(request, user, standing),
     }

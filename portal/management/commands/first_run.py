@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from pool.errors import PoolError
 from portal.first_run.fleet import BadFleet
-from portal.first_run.run import MODES, Plan, first_run
+from portal.first_run.run import DEMO, MODES, Plan, first_run
 from portal.settings import env
 
 
@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = "Fill a new installation: example, empty, or observe-only."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--mode", choices=MODES, default="example")
+        parser.add_argument("--mode", choices=(*MODES, DEMO), default="example")
         parser.add_argument("--data-dir", type=Path, default=None, help="where passwords are kept")
         parser.add_argument("--fleet", type=Path, default=None, help="YAML of simulated nodes")
         parser.add_argument("--real-node", default="", help="this machine's own cards instead")

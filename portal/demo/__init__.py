@@ -1,0 +1,1 @@
+"""A made-up month for a look around: a mixed fleet, teams, and what the scheduler made of it."""

@@ -1,0 +1,158 @@
+"""What people decided in the month: requests and their answers, cards taken out and put back."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from random import Random
+from typing import Any
+
+from pool.errors import Impossible, QuotaExceeded
+from pool.events import SYSTEM, Actor
+from pool.lifecycle.requests import RequestState
+from pool.lifecycle.roles import Role
+from pool.models import Card, Project, Request, TemplateVersion, User
+from pool.replay.mixed import Break
+from pool.services.cards import card_cordon, card_uncordon
+from pool.services.decisions import request_approve, request_reject, request_return
+from pool.services.leases import leases_ended_due, leases_ending_due
+from pool.services.requests import request_submit
+from portal.demo.books import moment
+from portal.demo.plan import DemoPlan, at
+from portal.demo.town import Town
+
+HARDWARE = "hardware"
+REQUESTS_A_DAY = 1.5
+DAY_S = 86_400
+
+ASKED = (
+    ("vision", "train-whole-card", "a100", "One more seed of the detector", "train"),
+    ("vision", "finetune-20g-30", "a100", "Try the new backbone", "fine-tune"),
+    ("speech", "train-whole-card", "a100", "Accent study for the spring release", "train"),
+    ("language", "train-four-linked", "h100", "Preference tuning before the board meeting", "dpo"),
+    ("language", "finetune-heavy", "a100", "Customer pilot in German", "sft"),
+    ("recsys", "train-four-linked", "h100", "Ranker with the holiday catalogue", "ranker"),
+    ("robotics", "train-whole-card", "graphics", "Gripper policy, second arm", "policy"),
+    ("biology", "train-amd", "amd", "Fold the new family", "fold"),
+    ("render", "finetune-20g-30", "graphics", "Style of the autumn campaign", "style"),
+)
+NO = (
+    "The team holds more than it uses; please give one back first.",
+    "Please use a slice: the last three runs needed 11 GB at most.",
+)
+BACK = "How long will it really take? The last one ended after a third of the time."
+
+Step = tuple[datetime, Callable[[], None]]
+
+
+def papers_written(*, plan: DemoPlan, town: Town, breaks: Sequence[Break]) -> int:
+    """Do what people did, in the order of time, each at its own moment; how many steps."""
+    steps = sorted([*_cards(breaks), *_requests(plan, town)], key=_when)
+    for when, act in steps:
+        at(when)
+        leases_ending_due(actor=SYSTEM)
+        leases_ended_due(actor=SYSTEM)
+        act()
+    at(plan.until)
+    leases_ending_due(actor=SYSTEM)
+    leases_ended_due(actor=SYSTEM)
+    return len(steps)
+
+
+def _when(step: Step) -> datetime:
+    return step[0]
+
+
+def _cards(breaks: Sequence[Break]) -> Iterator[Step]:
+    """Somebody takes a broken card out, and puts it back when it is repaired."""
+    for one in breaks:
+        card = Card.objects.get(pk=one.card)
+        yield moment(one.from_s), partial(_out, card)
+        yield moment(one.until_s), partial(_in, card)
+
+
+def _out(card: Card) -> None:
+    card_cordon(card=card, actor=SYSTEM, reason=HARDWARE)
+
+
+def _in(card: Card) -> None:
+    card_uncordon(card=card, actor=SYSTEM, reason="repaired, tested for an hour")
+
+
+def _requests(plan: DemoPlan, town: Town) -> Iterator[Step]:
+    chance = Random(f"{plan.seed}:requests")  # noqa: S311 - a story, no secret
+    here = [one for one in ASKED if town.cards.get(one[2])]
+    count = max(len(here), round(plan.days * REQUESTS_A_DAY))
+    span = (plan.until - plan.since).total_seconds()
+    for number in range(count):
+        late = number >= count - 3
+        share = 0.97 + 0.01 * (number - count + 3) if late else chance.uniform(0.01, 0.95)
+        words = here[number % len(here)]
+        drawn = (chance.random(), chance.randrange(1000), chance.randrange(1, 5))
+        after = timedelta(hours=chance.uniform(0.3, 20))
+        when = plan.since + timedelta(seconds=span * share)
+        yield when, partial(_ask, words, drawn, when + after, late, town, plan)
+
+
+def _ask(
+    words: tuple[str, str, str, str, str],
+    drawn: tuple[float, int, int],
+    answered: datetime,
+    open_: bool,
+    town: Town,
+    plan: DemoPlan,
+) -> None:
+    """One request with its answer; what no limit can bear any more is not asked for."""
+    slug, template, partition, purpose, title = words
+    luck, who, days = drawn
+    project, people = town.projects[slug], town.people[slug]
+    version = TemplateVersion.objects.filter(template__slug=template).order_by("-number")[0]
+    lead = _lead(project)
+    asking = [one for one in people if one != lead]
+    user = asking[who % len(asking)]
+    try:
+        row = request_submit(
+            user=user,
+            project=project,
+            template_version=version,
+            actor=Actor.of(user),
+            partitions=(town.partitions[partition],),
+            title=title,
+            purpose=purpose,
+            duration_seconds=min(days * DAY_S, version.max_seconds),
+        )
+    except (QuotaExceeded, Impossible):
+        return
+    if not open_:
+        at(min(answered, plan.until))
+        _answer(row, lead, luck)
+
+
+def _lead(project: Project) -> User:
+    found: User = User.objects.filter(
+        memberships__project=project, memberships__role=Role.LEAD
+    ).order_by("pk")[0]
+    return found
+
+
+def _second_step(row: Request) -> None:
+    """What needs more than a lead goes to who runs the organization."""
+    row.refresh_from_db()
+    if row.state != RequestState.SUBMITTED:
+        return
+    admin: User = User.objects.filter(
+        memberships__organization=row.project.organization, memberships__role=Role.ORG_ADMIN
+    ).order_by("pk")[0]
+    request_approve(request=row, user=admin, actor=Actor.of(admin), reason="Agreed.")
+
+
+def _answer(row: Request, lead: User, luck: float) -> None:
+    words: dict[str, Any] = {"request": row, "user": lead, "actor": Actor.of(lead)}
+    if row.state != RequestState.SUBMITTED:
+        return
+    if luck < 0.75:
+        request_approve(**words, reason="Fine.")
+        _second_step(row)
+    elif luck < 0.9:
+        request_reject(**words, reason=NO[int(luck * 100) % len(NO)])
+    else:
+        request_return(**words, text=BACK)
