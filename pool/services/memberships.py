@@ -51,9 +51,9 @@ def membership_add(
         defaults={"source": source},
     )
     if made:
-        _tell(row, actor, "added")
+        number = _tell(row, actor, "added")
         if actor.id != user.uid:
-            tell_of_role(membership=row)
+            tell_of_role(membership=row, event=number)
     return row
 
 
@@ -68,8 +68,8 @@ def membership_remove(*, membership: Membership, actor: Actor) -> None:
     row = _locked(membership)
     if row.role == Role.PLATFORM_ADMIN:
         keep_an_admin(leaving=row.user)
-    _tell(row, actor, "removed")
-    tell_of_role(membership=row, gone=True)
+    number = _tell(row, actor, "removed")
+    tell_of_role(membership=row, event=number, gone=True)
     row.delete()
     invitations_end(user=row.user, actor=actor)
 
@@ -103,8 +103,8 @@ def membership_change(*, membership: Membership, role: str, actor: Actor) -> Mem
         return known
     row.role, row.source = role, ""
     row.save(update_fields=["role", "source"])
-    _tell(row, actor, "changed", before=old)
-    tell_of_role(membership=row)
+    number = _tell(row, actor, "changed", before=old)
+    tell_of_role(membership=row, event=number)
     invitations_end(user=row.user, actor=actor)
     return row
 
@@ -167,9 +167,9 @@ def _locked(membership: Membership) -> Membership:
     return row
 
 
-def _tell(row: Membership, actor: Actor, what: str, **more: str) -> None:
+def _tell(row: Membership, actor: Actor, what: str, **more: str) -> int:
     place = row.project or row.organization
-    record(
+    return record(
         EventKind.MEMBERSHIP_CHANGED,
         row,
         actor=actor,

@@ -126,13 +126,21 @@ def given_from(words: Mapping[str, Any]) -> Given:
 
 
 def given_for(given: Given, *, user: User) -> Given:
-    """The same without the personal secrets of anybody else: those are nobody's but their own."""
-    keys = [one.secret for one in given.secrets]
-    if not keys:
-        return given
-    others = Secret.objects.filter(uid__in=keys).exclude(user=None).exclude(user=user)
-    foreign = set(others.values_list("uid", flat=True))
-    return replace(given, secrets=[one for one in given.secrets if one.secret not in foreign])
+    """The same without the personal secrets and folders of anybody else."""
+    foreign = _of_others(Secret, [one.secret for one in given.secrets], user)
+    foreign |= _of_others(Storage, [one.storage for one in given.mounts], user)
+    return replace(
+        given,
+        secrets=[one for one in given.secrets if one.secret not in foreign],
+        mounts=[one for one in given.mounts if one.storage not in foreign],
+    )
+
+
+def _of_others(model: type[Secret | Storage], uids: list[str], user: User) -> set[str]:
+    if not uids:
+        return set()
+    rows = model._default_manager.filter(uid__in=uids).exclude(user=None).exclude(user=user)
+    return set(rows.values_list("uid", flat=True))
 
 
 def inside_of(environment: Environment) -> Inside:

@@ -7,10 +7,10 @@ from io import StringIO
 from typing import Any
 
 import yaml
-from django.db import transaction
+from django.db import DataError, IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from pool.errors import Invalid, PoolError
+from pool.errors import Invalid, PoolError, Stale
 from pool.events import Actor
 from pool.services.imports.patience import Busy, Patience
 from pool.services.imports.reading import Line, Unreadable, Wrong, read
@@ -72,6 +72,10 @@ def load(
         with transaction.atomic():
             _all(lines, sections, actor, found, keep)
     except _Tried:
+        return found
+    except Stale:
+        text = _("A round of placing did not end in time, or quotas changed. Try again.")
+        found.wrong.append(Wrong(0, "", "", text))
         return found
     except (Busy, PoolError) as refused:
         found.wrong.append(Wrong(0, "", "", str(refused)))
@@ -138,6 +142,9 @@ def _section(
                 found.wrong.append(Wrong(line.line, section.name, name, said))
         except PoolError as refused:
             found.wrong.append(Wrong(line.line, section.name, "", str(refused)))
+        except (IntegrityError, DataError):
+            text = _("The database does not take this row: somebody else may have made it now.")
+            found.wrong.append(Wrong(line.line, section.name, "", text))
     return moved
 
 

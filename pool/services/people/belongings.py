@@ -46,9 +46,12 @@ def belongings_hand_over(*, user: User, heir: User, actor: Actor) -> int:
     Each in a transaction of its own. What belongs to no place goes over whole; a thing of a project
     only where the heir works, of an organization only where the heir is somebody. Secrets are never
     handed on: they are the person's own, and handed-over work forgets them. Folders stay where they
-    are: `{user}` in their paths goes on meaning the person, below the same root.
+    are: `{user}` in their paths goes on meaning the person, below the same root. An heir who has
+    left, too, gets nothing.
     """
     heirs = standing(user=heir)
+    if not heir.is_active:
+        return 0
     notebooks = partial(_notebook_given, user, heir, heirs, actor)
     count = each(resumable_of(user).select_related("project"), notebooks, of="leaver.notebook")
     for model, column in kinds_owned():
@@ -75,9 +78,11 @@ def _notebook_given(user: User, heir: User, heirs: Standing, actor: Actor, found
 def _given(
     column: str, user: User, heir: User, heirs: Standing, actor: Actor, thing: Model
 ) -> bool:
-    if not _may_have(thing, heir, heirs):
+    rows = type(thing)._default_manager.select_for_update(of=("self",))
+    found = rows.filter(pk=thing.pk, **{column: user}).first()
+    if found is None or not _may_have(found, heir, heirs):
         return False
-    changed = [column]
+    thing, changed = found, [column]
     if isinstance(thing, Storage):
         changed += _as_it_was(thing, user, heir)
     setattr(thing, column, heir)

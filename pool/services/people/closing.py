@@ -1,5 +1,6 @@
 """A project closes, or moves to another organization: only once nothing of it lives any more."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -141,12 +142,18 @@ def _wind_down(key: int, actor: Actor) -> None:
     if not Project.objects.filter(pk=key, closing_since__isnull=False).exists():
         return
     requests = Request.objects.filter(project=key, state__in=UNDECIDED).order_by("pk")
-    each(requests, partial(_withdrawn, actor), of="closing.request")
+    each(requests, partial(_closing, key, _withdrawn, actor), of="closing.request")
     schedules = Schedule.objects.filter(project=key, state=ScheduleState.ACTIVE).order_by("pk")
-    each(schedules, partial(_paused, actor), of="closing.schedule")
+    each(schedules, partial(_closing, key, _paused, actor), of="closing.schedule")
     leases = Lease.objects.filter(project=key).exclude(state=LeaseState.ENDED).order_by("pk")
-    each(leases, partial(_lease_over, actor), of="closing.lease")
-    each(work_open(Q(project=key)), partial(_stopped, actor), of="closing.work")
+    each(leases, partial(_closing, key, _lease_over, actor), of="closing.lease")
+    each(work_open(Q(project=key)), partial(_closing, key, _stopped, actor), of="closing.work")
+
+
+def _closing(key: int, act: Callable[[Actor, Any], None], actor: Actor, thing: Any) -> None:
+    """Act while the project still closes: it may have been reopened since the sweep began."""
+    if Project.objects.filter(pk=key, closing_since__isnull=False).exists():
+        act(actor, thing)
 
 
 @transaction.atomic

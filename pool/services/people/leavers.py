@@ -31,10 +31,11 @@ from pool.selectors.people.living import UNDECIDED, leases_of, work_open
 from pool.services.approvals.delegations import delegation_end
 from pool.services.memberships import keep_an_admin, membership_remove
 from pool.services.people.belongings import belongings_hand_over
-from pool.services.people.told import tell_of_leaver, tell_of_secrets
+from pool.services.people.told import tell_of_leaver, tell_of_lost
 from pool.services.refusals import refuse
 from pool.services.requests import request_close, request_locked
-from pool.services.series.handed import secrets_forgotten
+from pool.services.series.arrays import array_no_more
+from pool.services.series.handed import personal_forgotten
 from pool.services.series.schedules import schedule_locked, schedule_pause
 from pool.services.workloads import workload_stop
 from pool.sweeps import each
@@ -94,21 +95,25 @@ def leaver_tidied(*, key: int, actor: Actor) -> None:
     row = User.objects.select_related("heir").get(pk=key)
     if row.winds_down_at is None:
         return
+    if row.heir is not None:
+        belongings_hand_over(user=row, heir=row.heir, actor=actor)
+        each(leases_of(row), partial(_lease_given, row, actor), of="leaver.lease")
     requests = Request.objects.filter(requester=row, state__in=UNDECIDED).order_by("pk")
-    each(requests, partial(_request_tidied, row.heir, actor), of="leaver.request")
+    each(requests, partial(_request_tidied, row, actor), of="leaver.request")
     schedules = Schedule.objects.filter(owner=row).exclude(state=ScheduleState.ENDED)
-    each(schedules.order_by("pk"), partial(_schedule_tidied, row.heir, actor), of="leaver.schedule")
+    each(schedules.order_by("pk"), partial(_schedule_tidied, row, actor), of="leaver.schedule")
     open_work = work_open(Q(owner=row))
     if row.winds_down_at <= now():
         states = sorted(HOLDING | WAITING | {WorkloadState.ACTIVE})
         ending = open_work.filter(state__in=states, stop_reason="")
     else:
-        states = sorted(WAITING | {WorkloadState.ACTIVE})
-        ending = open_work.filter(state__in=states, attempts=None)
-    each(list(ending), partial(_stopped, actor), of="leaver.work")
-    if row.heir is not None:
-        each(leases_of(row), partial(_lease_given, row.heir, actor), of="leaver.lease")
-        belongings_hand_over(user=row, heir=row.heir, actor=actor)
+        whole = Q(array_size=None) | Q(state=WorkloadState.AWAITING_APPROVAL)
+        ending = open_work.filter(whole, state__in=sorted(WAITING), attempts=None)
+        arrays = open_work.filter(
+            array_size__gte=1, children__state__in=sorted(WAITING), children__attempts=None
+        )
+        each(list(arrays.distinct()), partial(_no_more, row, actor), of="leaver.array")
+    each(list(ending), partial(_stopped, row, actor), of="leaver.work")
 
 
 def leavers_due() -> int:
@@ -133,17 +138,31 @@ def _wound_down(key: int) -> bool:
         return True
 
 
-def _stopped(actor: Actor, work: Workload) -> None:
+def _leaves(user: User) -> bool:
+    """Whether the person still winds down: they may have been taken back since the sweep began."""
+    return User.objects.filter(pk=user.pk, winds_down_at__isnull=False).exists()
+
+
+@transaction.atomic
+def _no_more(user: User, actor: Actor, work: Workload) -> None:
+    if _leaves(user):
+        array_no_more(array=work, actor=actor, message=LEFT)
+
+
+@transaction.atomic
+def _stopped(user: User, actor: Actor, work: Workload) -> None:
+    if not _leaves(user):
+        return
     workload_stop(workload=work, actor=actor, reason=ExitReason.CANCELLED, message=LEFT)
 
 
 @transaction.atomic
-def _request_tidied(heir: User | None, actor: Actor, request: Request) -> None:
-    fresh = request_locked(request=request)
-    if fresh.state not in UNDECIDED:
+def _request_tidied(user: User, actor: Actor, request: Request) -> None:
+    heir, fresh = user.heir, request_locked(request=request)
+    if fresh.state not in UNDECIDED or fresh.requester_id != user.pk or not _leaves(user):
         return
     if heir is not None and _takes(heir, fresh.project):
-        if secrets_forgotten(row=fresh, owner=heir):
+        if personal_forgotten(row=fresh, owner=heir):
             fresh.save(update_fields=["given"])
         _give(fresh, "requester", heir, actor)
     else:
@@ -151,22 +170,27 @@ def _request_tidied(heir: User | None, actor: Actor, request: Request) -> None:
 
 
 @transaction.atomic
-def _schedule_tidied(heir: User | None, actor: Actor, schedule: Schedule) -> None:
-    if heir is not None and _takes(heir, schedule.project):
-        fresh = schedule_locked(schedule)
-        lost = secrets_forgotten(row=fresh, owner=heir)
+def _schedule_tidied(user: User, actor: Actor, schedule: Schedule) -> None:
+    heir, fresh = user.heir, schedule_locked(schedule)
+    if fresh.owner_id != user.pk or not _leaves(user):
+        return
+    if heir is not None and _takes(heir, fresh.project):
+        lost = personal_forgotten(row=fresh, owner=heir)
         if lost:
             fresh.save(update_fields=["given"])
-            tell_of_secrets(schedule=fresh, heir=heir, count=lost)
+            tell_of_lost(schedule=fresh, heir=heir, count=lost)
         _give(fresh, "owner", heir, actor)
-    elif schedule.state == ScheduleState.ACTIVE:
-        schedule_pause(schedule=schedule, actor=actor, reason=LEFT)
+    elif fresh.state == ScheduleState.ACTIVE:
+        schedule_pause(schedule=fresh, actor=actor, reason=LEFT)
 
 
 @transaction.atomic
-def _lease_given(heir: User, actor: Actor, lease: Lease) -> None:
-    if lease.request.decided_by_id != heir.pk and _takes(heir, lease.project):
-        _give(lease.request, "requester", heir, actor)
+def _lease_given(user: User, actor: Actor, lease: Lease) -> None:
+    heir, asked = user.heir, request_locked(request=lease.request)
+    if heir is None or asked.requester_id != user.pk or not _leaves(user):
+        return
+    if asked.decided_by_id != heir.pk and _takes(heir, lease.project):
+        _give(asked, "requester", heir, actor)
 
 
 def _give(row: Request | Schedule, column: str, heir: User, actor: Actor) -> None:

@@ -30,8 +30,11 @@ NO_MORE = {
 }
 
 
-def tell_of_role(*, membership: Membership, gone: bool = False) -> None:
-    """Tell a person what they are now, or no more, in the transaction that makes it so."""
+def tell_of_role(*, membership: Membership, event: int, gone: bool = False) -> None:
+    """Tell a person what they are now, or no more, in the transaction that makes it so.
+
+    `event` is the number of the event that says so: who becomes the same once more hears it again.
+    """
     place = membership.project or membership.organization
     role = Role(membership.role)
     mark = "role-over" if gone else "role"
@@ -40,7 +43,7 @@ def tell_of_role(*, membership: Membership, gone: bool = False) -> None:
         to=[membership.user],
         about=place or membership.user,
         text=(NO_MORE if gone else NOW)[role],
-        key=f"{mark}:{membership.uid}:{role}",
+        key=f"{mark}:{membership.uid}:{role}:{event}",
         place=str(place) if place is not None else "",
     )
 
@@ -81,17 +84,17 @@ def tell_of_leaver(*, user: User, heir: User | None) -> None:
         )
 
 
-def tell_of_secrets(*, schedule: Schedule, heir: User, count: int) -> None:
-    """Tell the heir of a schedule that it runs without the secrets of whoever had it."""
+def tell_of_lost(*, schedule: Schedule, heir: User, count: int) -> None:
+    """Tell whoever has a schedule now that it runs without the personal things of who had it."""
     notice_send(
         kind=NoticeKind.PEOPLE,
         to=[heir],
         about=schedule,
         text=_(
-            "%(name)s is yours now and runs without %(count)s secrets of whoever had it: name your"
-            " own where it needs some."
+            "%(name)s is yours now and runs without %(count)s secrets or folders of whoever had it:"
+            " name your own where it needs some."
         ),
-        key=f"schedule-secrets:{schedule.uid}:{heir.uid}",
+        key=f"schedule-lost:{schedule.uid}:{heir.uid}",
         name=schedule.name,
         count=count,
     )

@@ -125,6 +125,28 @@ def array_stop(
 
 
 @transaction.atomic
+def array_no_more(*, array: Workload, actor: Actor, message: str) -> int:
+    """Cancel its pieces that never ran; what runs goes on, and comes back where it gave way.
+
+    How many were cancelled. The array ends with the last piece that goes on.
+    """
+    array = array_locked(array)
+    if array.state not in (WorkloadState.ACTIVE, WorkloadState.ON_HOLD):
+        return 0
+    count = move_pieces(
+        Workload.objects.filter(parent=array, state__in=sorted(WAITING), attempts=None),
+        WorkloadState.CANCELLED,
+        of=array,
+        actor=actor,
+        reason=message,
+        changes={"ended_at": now(), "message": message[:400]},
+    )
+    array_settled(array=array, actor=actor)
+    round_wanted()
+    return count
+
+
+@transaction.atomic
 def array_settled(*, array: Workload, actor: Actor) -> bool:
     """End an array whose every piece has ended; whether it has. Safe to repeat."""
     array = array_locked(array)

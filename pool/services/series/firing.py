@@ -29,6 +29,7 @@ from pool.services.catalogue.judging import given_from
 from pool.services.moves import move
 from pool.services.series.dependencies import After
 from pool.services.series.schedules import project_of_locked, schedule_locked
+from pool.services.series.told import tell_of_refused
 from pool.services.workloads import workload_stop
 
 OPEN_REQUEST = (RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED)
@@ -130,6 +131,7 @@ def _handle(
     run = ScheduleRun.objects.create(
         schedule=row, due_at=turn.due, outcome=outcome, why=why[:400], workload=made
     )
+    tell_of_refused(run=run)
     record(
         EventKind.SCHEDULE_RAN,
         row,

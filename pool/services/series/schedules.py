@@ -39,10 +39,11 @@ from pool.selectors.series.schedules import orphans
 from pool.services.approvals.given import judged_in
 from pool.services.catalogue.judging import Given, given_from, given_judged, given_kept
 from pool.services.moves import locked, move
+from pool.services.people.told import tell_of_lost
 from pool.services.refusals import refuse
 from pool.services.requests import OPEN, request_submit
 from pool.services.rights import Weights
-from pool.services.series.handed import secrets_forgotten
+from pool.services.series.handed import personal_forgotten
 from pool.services.surroundings.runners import kind_runnable, runner_for
 from pool.services.wishes import (
     Wish,
@@ -207,7 +208,8 @@ def schedule_resume(
     move(row, ScheduleState.ACTIVE, actor=actor, changes=fresh)
     if orphans().filter(pk=row.pk).exists():
         row.owner = user
-        secrets_forgotten(row=row, owner=user)
+        if lost := personal_forgotten(row=row, owner=user):
+            tell_of_lost(schedule=row, heir=user, count=lost)
     if row.request is not None and _is_over(row.request):
         wish = wish_judged(
             project=project,

@@ -27,6 +27,7 @@ from portal.access.guards import found, may
 from portal.access.roles import Verb
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
+from portal.pages.lists import newest_first
 from portal.pages.shell import ROLES
 
 SHOWN = 50
@@ -194,17 +195,19 @@ def _start(row: GroupRole) -> dict[str, str]:
 
 
 def _context(request: HtmxRequest, form: GroupForm) -> dict[str, Any]:
-    rows = group_role_list(standing=request.standing).order_by("source", "group", "pk")
+    rows = group_role_list(standing=request.standing)
     wanted = request.GET.get("q", "").strip()
     if wanted:
         rows = rows.filter(group__icontains=wanted)
     names = dict(DIRECTORIES)
     projects = project_list(standing=request.standing).filter(archived_at=None)
     homes = organization_list(standing=request.standing).filter(archived_at=None)
+    shown = newest_first(request, rows)
     return {
         "form": form,
         "q": wanted,
-        "rows": [(one, names[one.source], ROLES[one.role]) for one in rows],  # type: ignore[index]
+        "page": shown,
+        "rows": [(one, names[one.source], ROLES[one.role]) for one in shown.rows],  # type: ignore[index]
         "places": [
             *((f"organization:{one.slug}", one.name) for one in homes[:OFFERED]),
             *((f"project:{one.slug}", one.name) for one in projects[:OFFERED]),

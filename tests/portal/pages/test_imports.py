@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 import yaml
 from django.core.management import call_command
+from django.db import DataError, IntegrityError
 
+from pool.errors import Stale
 from pool.events import SYSTEM
 from pool.models import Event, Organization, Project, Quota, User
 from pool.services.imports.load import load, written
@@ -189,3 +191,24 @@ def test_the_command_writes_tries_and_loads(world, tmp_path, capsys):
     with pytest.raises(SystemExit):
         call_command("configuration", "load", str(file))
     assert "line 16: quotas partition" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("odd", [IntegrityError("twice"), DataError("too long")])
+def test_a_row_that_the_database_does_not_take_is_told_by_its_line(world, monkeypatch, odd):
+    def taken(_words, _actor):
+        raise odd
+
+    sections = [replace(one, load=taken) if one.name == "projects" else one for one in SECTIONS]
+    found = load(FILE, shape="yaml", sections=sections, actor=SYSTEM, keep=True)
+    (wrong,) = [one for one in found.wrong if one.section == "projects"]
+    assert wrong.line == 9 and "database" in wrong.text and not found.kept
+
+
+def test_a_round_that_does_not_end_is_told_as_that(world, monkeypatch):
+    def busy(_rows, _actor):
+        raise Stale
+
+    sections = [replace(one, together=busy) if one.together else one for one in SECTIONS]
+    found = load(FILE, shape="yaml", sections=sections, actor=SYSTEM, keep=True)
+    assert [one.text[:7] for one in found.wrong] == ["A round"]
+    assert not User.objects.filter(username="ada").exists()

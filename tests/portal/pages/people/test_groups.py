@@ -1,6 +1,7 @@
 """Groups of directories and their roles, as a platform admin maps, changes and removes them."""
 
 import pytest
+from django.urls import reverse
 
 from pool.events import SYSTEM
 from pool.models import Event, GroupRole, Membership
@@ -103,3 +104,10 @@ def test_only_platform_admins_see_groups_at_all(visit, world, row):
     assert visit("platform_admin").open("/groups/gr-none/").status_code == 404
     assert "Groups and roles" in text_of(visit("platform_admin").open("/people/"))
     assert "Groups and roles" not in text_of(visit("org_admin").open("/people/"))
+
+
+def test_many_mappings_come_page_by_page(visit, world):
+    many = [GroupRole(source="ldap", group=f"cn=g{n}", role="platform_admin") for n in range(40)]
+    GroupRole.objects.bulk_create(many)
+    page = visit("platform_admin").open(reverse("groups")).content.decode()
+    assert "cn=g39" in page and "cn=g1<" not in page and "before=" in page
