@@ -229,7 +229,7 @@ class Executor:
         work = _work(wish, step.target)
         record = self.runner.records.get(step.target)
         if work is not None and work.notice is not None and record is not None:
-            await self.runner.giveway.deliver(record, work.notice)
+            await self.runner.giveway.deliver(record, work.notice, draining=work.draining)
 
     async def _clean(self, step: Step, wish: Desired, found: Found) -> None:
         record = self.runner.records.get(step.target)

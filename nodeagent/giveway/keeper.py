@@ -128,24 +128,28 @@ class GiveWay:
             return True
         return written != known and written <= clock.wall()
 
-    async def deliver(self, record: Record, notice: Notice) -> None:
-        """Hand the notice over: file, signal, call. Safe to repeat; a crash may repeat a signal."""
+    async def deliver(self, record: Record, notice: Notice, *, draining: bool = False) -> None:
+        """Hand the notice over: file, signal, call. Safe to repeat; a crash may repeat a signal.
+
+        Work that is `draining` gets no new requests any more and answers those that it has.
+        """
         home, at = self._homes(record), clock.wall()
+        body = _body(notice, at, draining=draining)
         if record.notice != notice.order:
             record.notice, record.noticed_at, record.acked_at = notice.order, at, None
             record.signalled = False
             with contextlib.suppress(OSError):  # a job that removed its folder still gets a signal
-                await asyncio.to_thread(folder.put, home, NOTICE, _body(notice, at))
+                await asyncio.to_thread(folder.put, home, NOTICE, body)
             self._save(record)
         if not record.signalled:
             _signal(record)
             record.signalled = True
             self._save(record)
             if record.hook:
-                self._call(record, notice, at)
+                self._call(record, body)
 
-    def _call(self, record: Record, notice: Notice, at: float) -> None:
-        call = asyncio.create_task(self._hook(record, _body(notice, at)))
+    def _call(self, record: Record, body: bytes) -> None:
+        call = asyncio.create_task(self._hook(record, body))
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
 
@@ -199,7 +203,7 @@ def _saved(record: Record) -> float | None:
     return saved if saved is not None and saved > (record.noticed_at or 0.0) else None
 
 
-def _body(notice: Notice, at: float) -> bytes:
+def _body(notice: Notice, at: float, *, draining: bool) -> bytes:
     """What the job reads; its deadline by this node's own clock."""
     said = {
         "order": notice.order,
@@ -208,6 +212,7 @@ def _body(notice: Notice, at: float) -> bytes:
         "seconds": round(max(notice.seconds, 0.0), 3),
         "at": at,
         "deadline": at + max(notice.seconds, 0.0),
+        "draining": draining,
     }
     return json.dumps(said, ensure_ascii=False).encode()
 

@@ -29,6 +29,7 @@ from pool.models.yielding import YieldOrder
 from pool.rules.gangs import GANG_TOPOLOGIES
 from pool.rules.needs import from_mapping
 from pool.rules.problems import Problems
+from pool.rules.yielding import serves
 from pool.scheduling import claims
 from pool.scheduling.model import (
     PriorityClass,
@@ -217,7 +218,23 @@ def running(slices: Iterable[SliceState], hosts: Iterable[Row]) -> Held:
         for label, micro in zip(row.labels, row.micros, strict=True):
             cards[work.pk][label] += micro
         found.append(_running(row, held[work.pk], shares[work.pk]))
-    return Held(tuple(found), leases, cards)
+    return Held(_with_spare(found), leases, cards)
+
+
+def endpoint_of(row: Workload) -> str:
+    """What serves together: the pieces of one array of serving work; empty for all other work."""
+    if row.parent_id is None or not serves(row.template_version.work_class, row.kind):
+        return ""
+    return f"array:{row.parent_id}"
+
+
+def _with_spare(found: Iterable[Running]) -> tuple[Running, ...]:
+    """The same, with how many replicas of each endpoint may leave: one goes on serving."""
+    rows = tuple(found)
+    replicas = [one for one in rows if one.endpoint and one.kind is WorkloadKind.REPLICA]
+    stay = Counter(one.endpoint for one in replicas if not one.leaving)
+    spare = {one.id: max(0, stay[one.endpoint] - 1) for one in replicas}
+    return tuple(replace(one, spare=spare[one.id]) if one.id in spare else one for one in rows)
 
 
 def _open_placements() -> Iterable[Any]:
@@ -267,6 +284,7 @@ def _running(
         borrowed=not row.entitled,
         leaving=work.state in LEAVING,
         interrupted=row.interrupted,
+        endpoint=endpoint_of(work),
         notice_s=float(work.grace_seconds),
     )
 

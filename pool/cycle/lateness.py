@@ -14,7 +14,8 @@ from pool.lifecycle.events import EventKind
 from pool.lifecycle.workloads import AttemptState, WorkloadState
 from pool.models.alerts import Alert
 from pool.models.workloads import Attempt
-from pool.rules.yielding import TRAINING, WARN_AFTER_S
+from pool.rules.yielding import TRAINING
+from pool.selectors.calendar.policies import numbers_now
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.moves import locked
 
@@ -62,9 +63,11 @@ def _overruns(at: datetime) -> int:
 
 
 def _unsaved(at: datetime, times: int) -> QuerySet[Attempt]:
-    """Training whose newest checkpoint is so many times older than its template allows."""
+    """Training whose newest checkpoint is so many times older than its template allows, or than
+    the number in force where that says nothing."""
     saved = Coalesce("checkpoint_at", "started_at")
-    allowed = Coalesce("workload__template_version__checkpoint_seconds", Value(int(WARN_AFTER_S)))
+    unsaid = Value(int(numbers_now()["checkpoint_every_s"]))
+    allowed = Coalesce("workload__template_version__checkpoint_seconds", unsaid)
     rows = _running().filter(workload__template_version__work_class__in=sorted(TRAINING))
     return rows.annotate(due=_after(saved, allowed * times)).filter(due__lte=at)
 

@@ -8,16 +8,9 @@ from pool.lifecycle.roles import Priority, WorkClass
 from pool.lifecycle.workloads import WorkloadState
 from pool.lifecycle.yielding import YieldKind, YieldOutcome
 
-INFERENCE_NOTICE_S = 300.0
-"""What serves requests is drained first: five minutes (requirement S5)."""
-
 SERVING = frozenset({WorkClass.INFERENCE})
 TRAINING = frozenset({WorkClass.PRETRAINING, WorkClass.TRAINING})
 """Classes that requirement S6 binds: no order before one checkpoint has been seen."""
-
-WARN_AFTER_S = 1800.0
-ALERT_AFTER_S = 3600.0
-"""Without a new checkpoint: the owner is warned, then an alert is raised (requirement S6)."""
 
 HANDOVER_S = 60.0
 """How much longer than the orders last the freed room is kept for the winner."""
@@ -42,9 +35,10 @@ MICRO = 1_000_000
 class Holder:
     """Running work as far as it decides whether it may be told to leave.
 
-    `late` says that it runs past the time it declared, `lends` that its partition preempts,
-    `swaps` that it serves on mixed cards whose share training may take back, `kept` that it lies
-    on cards kept for the winner.
+    `late` says that it runs past the time it declared and the grace after it, `fresh` that it has
+    not run for its template's minimum, `lends` that its partition preempts, `returns` that it lends
+    to those who own nothing there, `swaps` that it serves on mixed cards whose share training may
+    take back, `kept` that it lies on cards kept for the winner.
     """
 
     priority: Priority
@@ -53,7 +47,9 @@ class Holder:
     checkpointed: bool
     entitled: bool
     late: bool
+    fresh: bool = False
     lends: bool = True
+    returns: bool = True
     swaps: bool = False
     kept: bool = False
 
@@ -63,15 +59,17 @@ def serves(work_class: str, kind: str) -> bool:
     return work_class in SERVING or kind == "replica"
 
 
-def notice_s(kind: YieldKind, *, serving: bool, grace_s: float, give_back_s: float) -> float:
-    """How long work has to leave, in seconds.
+def notice_s(
+    *, hand_back: bool, serving: bool, grace_s: float, give_back_s: float, drain_s: float
+) -> float:
+    """How long work has to leave, in seconds: the one answer of plans and of orders.
 
-    Borrowed cards go back within their partition's own time; what serves requests has five
-    minutes; everything else the grace of its template.
+    Borrowed cards go back within their partition's own time; what serves requests is drained
+    first, `drain_s` at the least; everything else has the grace of its template.
     """
-    if kind is YieldKind.HAND_BACK:
+    if hand_back:
         return give_back_s
-    return max(grace_s, INFERENCE_NOTICE_S) if serving else grace_s
+    return max(grace_s, drain_s) if serving else grace_s
 
 
 def refusal(victim: Holder, winner: Priority, kind: YieldKind, *, trains: bool = False) -> str:
@@ -82,14 +80,23 @@ def refusal(victim: Holder, winner: Priority, kind: YieldKind, *, trains: bool =
     """
     if victim.priority is Priority.CRITICAL:
         return "critical work never gives way"
+    if victim.fresh:
+        return "it has not run for its minimum"
     if kind is YieldKind.HAND_BACK:
-        lent = not victim.entitled or victim.preemptible or victim.late
-        return "" if lent else "it borrows nothing"
+        return _unlent(victim)
     if not victim.lends and not (kind is YieldKind.OVERRUN and victim.kept):
         return "its partition does not preempt"
     if kind is YieldKind.OVERRUN:
         return "" if victim.late else "it is within its declared time"
     return _unwilling(victim, winner, trains=trains)
+
+
+def _unlent(victim: Holder) -> str:
+    """Why it has no card of the owner's to give back; empty when it has."""
+    if not victim.returns and not victim.kept:
+        return "its partition does not lend"
+    lent = not victim.entitled or victim.preemptible or victim.late
+    return "" if lent else "it borrows nothing"
 
 
 def _unwilling(victim: Holder, winner: Priority, *, trains: bool) -> str:

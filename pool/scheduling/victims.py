@@ -7,6 +7,7 @@ from math import ceil
 
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.carving.sizes import FULL, MICRO
+from pool.rules.yielding import notice_s, serves
 from pool.scheduling.board import Board
 from pool.scheduling.claims import TRAINING
 from pool.scheduling.model import Eviction, PriorityClass, Running, Snapshot, Waiting
@@ -155,13 +156,15 @@ def _borrows(board: Board, work: Waiting) -> bool:
 
 
 def _notice_s(board: Board, run: Running, back: bool) -> float:
-    """How long it has to leave: what serves is drained first, a borrower has its partition's."""
+    """How long it has to leave, by the rule of the orders."""
     rules, state = board.snapshot.rules, board.parts.get(run.partition)
-    if run.kind is WorkloadKind.REPLICA:
-        return rules.inference_notice_s
-    if back:
-        return float(state.return_within_s) if state else rules.inference_notice_s
-    return rules.notice_s if run.notice_s is None else run.notice_s
+    return notice_s(
+        hand_back=back,
+        serving=serves(run.purpose, run.kind),
+        grace_s=rules.notice_s if run.notice_s is None else run.notice_s,
+        give_back_s=float(state.return_within_s) if state else rules.inference_notice_s,
+        drain_s=rules.inference_notice_s,
+    )
 
 
 def allowed(board: Board, chosen: Sequence[Victim], gone: Sequence[Eviction]) -> bool:

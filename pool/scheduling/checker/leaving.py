@@ -132,12 +132,13 @@ def _lower(snapshot: Snapshot, leave: Leave) -> bool:
 
 def _notice_s(snapshot: Snapshot, order: Eviction, run: Running) -> float:
     rules = snapshot.rules
-    if run.kind is WorkloadKind.REPLICA:
-        return rules.inference_notice_s
     if order.hand_back:
         within = (p.return_within_s for p in snapshot.partitions if p.id == run.partition)
         return float(next(within, rules.inference_notice_s))
-    return rules.notice_s if run.notice_s is None else run.notice_s
+    own = rules.notice_s if run.notice_s is None else run.notice_s
+    if run.kind is WorkloadKind.REPLICA or run.purpose == "inference":
+        return max(own, rules.inference_notice_s)
+    return own
 
 
 def _cards(snapshot: Snapshot, run: Running) -> frozenset[int]:

@@ -1,8 +1,10 @@
 """Telling running work to leave: one order a victim, all of a winner's victims together."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Sum
@@ -23,6 +25,7 @@ from pool.models.workloads import Attempt, Workload
 from pool.models.yielding import YieldOrder
 from pool.rules import yielding as rules
 from pool.scheduling.model import CeilingScope, Placed
+from pool.selectors.calendar.policies import numbers_now
 from pool.services.calendar.guard import kept_for
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
@@ -123,9 +126,11 @@ def leave_together(
     grounds = _grounds([rows[pk] for pk in sorted(victims) if pk in rows])
     if len(grounds) != len(victims):
         raise Stale(workload=winner.uid, why="a victim has left by itself")
-    kept = kept_for(winner)
+    kept, grace_s = kept_for(winner), numbers_now()["overrun_s"]
     for ground in grounds:
-        _may_be_told(ground, winner, victims[ground.workload.pk], kept.cards)
+        kind = victims[ground.workload.pk]
+        _may_be_told(ground, winner, kind, kept.cards, overrun_s=grace_s)
+    _enough_serve(grounds)
     if over_cap(grounds=[(g.workload, victims[g.workload.pk]) for g in grounds], milli=share_milli):
         raise Stale(workload=winner.uid, why="too much of one project is interrupted")
     leaving = [one for ground in grounds for one in ground.placement.quota_taken]
@@ -185,11 +190,14 @@ def _grounds(works: Sequence[Workload]) -> list[Ground]:
     ]
 
 
-def _may_be_told(ground: Ground, winner: Workload, kind: YieldKind, kept: frozenset[int]) -> None:
+def _may_be_told(
+    ground: Ground, winner: Workload, kind: YieldKind, kept: frozenset[int], *, overrun_s: int
+) -> None:
     row, at = ground.workload, now()
     if row.state not in MAY_LEAVE:
         raise Stale(workload=row.uid, state=row.state)
     started = ground.attempt.started_at or ground.placement.opened_at
+    least = timedelta(seconds=row.template_version.min_run_seconds)
     partition = ground.placement.partition
     holder = rules.Holder(
         priority=Priority(row.priority),
@@ -197,8 +205,10 @@ def _may_be_told(ground: Ground, winner: Workload, kind: YieldKind, kept: frozen
         preemptible=row.preemptible,
         checkpointed=ground.attempt.checkpoint_step is not None,
         entitled=ground.placement.entitled,
-        late=started + timedelta(seconds=row.expected_seconds) < at,
+        late=started + timedelta(seconds=row.expected_seconds + overrun_s) < at,
+        fresh=started + least > at,
         lends=partition is None or partition.preemption,
+        returns=partition is None or partition.lending,
         swaps=row.kind == WorkloadKind.REPLICA and _mixed(partition),
         kept=bool(kept) and bool(kept & _cards(ground)),
     )
@@ -206,6 +216,22 @@ def _may_be_told(ground: Ground, winner: Workload, kind: YieldKind, kept: frozen
     why = rules.refusal(holder, Priority(winner.priority), kind, trains=trains)
     if why:
         raise Stale(workload=row.uid, why=why)
+
+
+def _enough_serve(grounds: Sequence[Ground]) -> None:
+    """Whether one replica of each endpoint goes on serving; asked again under the locks.
+
+    Raises:
+        Stale: these are the last of one.
+    """
+    leave: dict[int, set[int]] = defaultdict(set)
+    for row in (ground.workload for ground in grounds):
+        if row.parent_id is not None and row.kind == WorkloadKind.REPLICA:
+            leave[row.parent_id].add(row.pk)
+    for parent, going in sorted(leave.items()):
+        rest = Workload.objects.filter(parent=parent, state__in=MAY_LEAVE).exclude(pk__in=going)
+        if not rest.exists():
+            raise Stale(workload=parent, why="an endpoint keeps one that serves")
 
 
 def _write(
@@ -222,10 +248,11 @@ def _write(
     at = now()
     serving = rules.serves(row.template_version.work_class, row.kind)
     given = rules.notice_s(
-        kind,
+        hand_back=kind is YieldKind.HAND_BACK,
         serving=serving,
         grace_s=float(row.grace_seconds),
         give_back_s=float(partition.give_back_seconds if partition else row.grace_seconds),
+        drain_s=float(numbers_now()["inference_notice_s"]) if serving else 0.0,
     )
     seconds = given if notice is None else notice
     saved = attempt.checkpoint_at or attempt.started_at or at
@@ -243,7 +270,12 @@ def _write(
     Attempt.objects.filter(pk=attempt.pk).update(
         draining=attempt.draining or serving, stop_asked_at=attempt.stop_asked_at or at
     )
-    told = {"order": order.uid, "cause": str(kind), "seconds": round(seconds, 3)}
+    told: dict[str, Any] = {
+        "order": order.uid,
+        "cause": str(kind),
+        "seconds": round(seconds, 3),
+        "draining": attempt.draining or serving,
+    }
     move(
         row,
         WorkloadState.PREEMPTING,

@@ -29,8 +29,8 @@ async def running(node, portal, *command, **changes):
     return wanted
 
 
-async def tell(portal, wanted, told=None):
-    await portal.want(work=[replace(wanted, notice=told or notice())])
+async def tell(portal, wanted, told=None, *, draining=False):
+    await portal.want(work=[replace(wanted, notice=told or notice(), draining=draining)])
 
 
 async def over(portal):
@@ -51,13 +51,14 @@ async def test_a_job_that_saves_first_is_given_the_time_and_its_checkpoint_is_to
     hear = "cp $GPUPOOL_NOTICE_FILE n.json; echo yo-1 > $GPUPOOL_ACK_FILE"
     code = f"leave() {{ {hear}; {save}; exit 9; }}; trap leave TERM; echo up; {WAIT}"
     wanted = await running(node, portal, "bash", "-c", code)
-    await tell(portal, wanted)
+    await tell(portal, wanted, draining=True)
     done = await over(portal)
     assert done.exit_code == 9
     assert (done.checkpoint_step, done.checkpoint_path) == (41, "/ckpt/41")
     assert done.acked_at is not None and done.acked_at >= done.noticed_at - 1
     said = json.loads((node.work / "at-1" / "files" / "n.json").read_text())
     assert (said["order"], said["kind"], said["reason"]) == ("yo-1", "preempt", "others")
+    assert said["draining"] is True, "no new requests come in"
     assert 29 < said["deadline"] - said["at"] <= 30
 
 

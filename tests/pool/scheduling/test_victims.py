@@ -87,12 +87,20 @@ def test_an_endpoint_keeps_its_minimum():
 def test_what_serves_is_drained_first_and_a_borrower_has_its_partitions_time():
     serves = {"kind": WorkloadKind.REPLICA, "purpose": "inference"}
     assert [o.notice_s for o in _orders(_run(_pool(1), 901, 1, **serves))] == [300.0]
+    job = {"purpose": "inference", "notice_s": 30.0}
+    assert [o.notice_s for o in _orders(_run(_pool(1), 901, 1, **job))] == [300.0]
+    assert [o.notice_s for o in _orders(_run(_pool(1), 901, 1, **job | {"notice_s": 900.0}))] == [
+        900.0
+    ]
     assert [o.notice_s for o in _orders(_run(_pool(1), 901, 1))] == [60.0]
     assert [o.notice_s for o in _orders(_run(_pool(1), 901, 1, notice_s=30.0))] == [30.0]
     part = PartitionState(id=1, name="main", return_within_s=120)
     world = _run(_pool(1), 901, 1, borrowed=True, tenant="p2").have(partitions=(part,))
     world = world.quota("p1", limit=1, kind="entitlement", partition=1)
     orders = _orders(world, whole(1, tenant="p1"))
+    assert [(o.hand_back, o.notice_s) for o in orders] == [(True, 120.0)]
+    replicas = tuple(replace(run, **serves) for run in world.made.running)
+    orders = _orders(world.have(running=replicas), whole(1, tenant="p1"))
     assert [(o.hand_back, o.notice_s) for o in orders] == [(True, 120.0)]
 
 

@@ -10,11 +10,15 @@ from pool.cycle.commit import commit
 from pool.cycle.round import run_rounds
 from pool.cycle.snapshot import take
 from pool.cycle.watch import watch
+from pool.errors import Stale
 from pool.events import SYSTEM
+from pool.lifecycle.yielding import YieldKind
 from pool.models import Attempt, Event, Promise, Workload, YieldOrder
 from pool.scheduling.plan import plan
 from pool.selectors.desired import desired_of
+from pool.services.calendar.history import numbers_change
 from pool.services.workloads import workload_stop
+from pool.services.yielding.orders import Room, leave_together
 from tests import rows
 from tests.pool.services.yielding.conftest import WHOLE, Pool, order_of, saved, seen
 
@@ -215,6 +219,66 @@ def test_inference_has_five_minutes_and_is_taken_out_of_routing(pool):
     assert (order.deadline - order.ordered_at).total_seconds() == pytest.approx(300, abs=0.01)
     (wanted,) = [w for w in desired_of(node=pool.node.row).work if w.notice is not None]
     assert wanted.draining
+    told = Event.objects.get(kind="yield.ordered")
+    assert told.data["draining"] is True, "who leads requests there reads it in the log"
+
+
+@pytest.mark.parametrize("seconds", [0, 45, 900])
+@pytest.mark.parametrize("work_class", ["inference", "data"])
+@pytest.mark.parametrize("kind", ["job", "replica"])
+def test_orders_give_the_time_that_the_plan_reckoned_with(pool, kind, work_class, seconds):
+    numbers_change(values={"inference_notice_s": seconds}, reason="shorter", actor=SYSTEM)
+    words = {"priority": "low", "preemptible": True, "work_class": work_class}
+    version = rows.template(need=WHOLE, grace_seconds=30, **words)
+    for work in (pool.running(version), pool.running(version)):
+        Workload.objects.filter(pk=work.pk).update(kind=kind)
+    pool.submit(pool.high)
+    made = plan(take(now()))
+    assert commit(made).evicted == 1
+    order = YieldOrder.objects.get()
+    given = (order.deadline - order.ordered_at).total_seconds()
+    assert given == pytest.approx(made.evictions[0].notice_s, abs=0.001)
+    serving = kind == "replica" or work_class == "inference"
+    assert given == pytest.approx(max(30, seconds) if serving else 30, abs=0.001)
+
+
+def test_one_replica_of_an_array_goes_on_serving(pool):
+    version = rows.template(need=WHOLE, priority="low", preemptible=True, work_class="inference")
+    pieces = [pool.running(version), pool.running(version)]
+    whole = pool.submit(version)
+    Workload.objects.filter(pk=whole.pk).update(state="succeeded", array_size=2)
+    for index, piece in enumerate(pieces):
+        changed = {"kind": "replica", "parent": whole, "array_index": index}
+        Workload.objects.filter(pk=piece.pk).update(**changed)
+    for _ in range(2):
+        pool.submit(pool.high)
+    seen_now = take(now())
+    assert {(one.endpoint, one.spare) for one in seen_now.running} == {(f"array:{whole.pk}", 1)}
+    run_rounds()
+    run_rounds()
+    assert YieldOrder.objects.count() == 1
+    stays = Workload.objects.get(kind="replica", state="running")
+    last = {stays.pk: YieldKind.PREEMPT}
+    waits = Workload.objects.filter(priority="high", state="queued", promises=None)
+    with pytest.raises(Stale) as refused:
+        leave_together(
+            winner_id=waits.latest("pk").pk,
+            victims=last,
+            room=Room(),
+            share_milli=1000,
+            actor=SYSTEM,
+        )
+    assert refused.value.detail["why"] == "an endpoint keeps one that serves"
+
+
+def test_an_order_is_stale_once_the_minimum_of_its_template_has_grown(pool):
+    pool.running(), pool.running()
+    pool.submit(pool.high)
+    made = plan(take(now()))
+    version = pool.low
+    type(version).objects.filter(pk=version.pk).update(min_run_seconds=3600)
+    assert commit(made).evicted == 0
+    assert not YieldOrder.objects.exists()
 
 
 def test_the_next_attempt_is_told_where_the_last_one_got_to(pool):
