@@ -25,6 +25,9 @@ MODES = ("example", "empty", "observe")
 DEMO = "demo"
 """How `manage.py demo` calls what it filled; nothing else is ever filled so."""
 
+TOLD_BOOT = "told"
+"""The boot of a demo's machines whose agents have never come."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -115,7 +118,7 @@ def _nodes(plan: Plan, machines: tuple[Machine, ...], *, observe: bool) -> list[
     if not plan.agents:
         return []
     folder = _made(plan.data / "run" / "join")
-    known = Node.objects.exclude(credential_issued_at=None, credential_hash="")
+    known = Node.objects.exclude(boot_id=TOLD_BOOT)
     joined = set(known.values_list("name_folded", flat=True))
     found = []
     for machine in machines:
