@@ -1,6 +1,7 @@
 """The farm: many agents in one process against one stack. Do heartbeats come, how fast is a report?
 
-`FARM_NODES` (1,000), `FARM_CARDS` a node (10) and `FARM_SECONDS` (60) size it.
+`FARM_NODES` (1,000), `FARM_CARDS` a node (10) and `FARM_SECONDS` (60) size it; all have to be in
+within `FARM_JOIN_SECONDS` (1,200). How they come in is told every half minute.
 """
 
 import json
@@ -13,6 +14,7 @@ import time
 import psutil
 
 from tests.architecture.house import ROOT
+from tests.benchmarks import parts
 from tests.house import House
 from tests.stack import NOT_PASSED_ON
 from tests.waiting import until
@@ -20,6 +22,13 @@ from tests.waiting import until
 NODES = int(os.environ.get("FARM_NODES", "1000"))
 CARDS = int(os.environ.get("FARM_CARDS", "10"))
 SECONDS = int(os.environ.get("FARM_SECONDS", "60"))
+JOIN_S = float(os.environ.get("FARM_JOIN_SECONDS", "1200"))
+TELL_S = 30.0
+LOOK_S = 2.0
+"""Between two looks at the books: each makes a connection, which costs the machine as much as a
+node does.
+"""
+
 NODE = (
     "  - {{name: farm-{n:04d}, cpus: 128, memory_gib: 1024, disk_gib: 8000,"
     " cards: [{{model: A100-80GB, count: {cards}}}]}}\n"
@@ -32,7 +41,9 @@ for n in range({nodes}):
     row, plain = join_token_issue(node=f"farm-{{n:04d}}", actor=SYSTEM)
     pathlib.Path({folder!r}, f"farm-{{n:04d}}.token").write_text(plain)
 """
-READY = "SELECT count(*) FROM pool_node WHERE state = 'ready' AND report_count > 2"
+COMING = (
+    "SELECT count(*), count(*) FILTER (WHERE state = 'ready' AND report_count > 2) FROM pool_node"
+)
 SEEN = "SELECT sum(report_count), min(report_count), count(*) FROM pool_node WHERE state = 'ready'"
 WORST = """
 SELECT max(extract(epoch FROM clock_timestamp() - last_report_at)),
@@ -60,16 +71,29 @@ def tokens(house, nodes):
     return folder
 
 
-def processor(process):
-    """Processor seconds of a process and all below it, as far as they live."""
-    total = 0.0
-    for one in [process, *process.children(recursive=True)]:
-        try:
-            times = one.cpu_times()
-        except psutil.NoSuchProcess:
-            continue
-        total += times.user + times.system
-    return total
+def joined(house, farm, nodes):
+    """Wait until all nodes are in, telling now and then how far they are and what is busy."""
+    stack, crowd = psutil.Process(house.stack.process.pid), psutil.Process(farm.pid)
+    began = told_at = time.monotonic()
+    before = parts.spent(stack) | {"farm": sum(parts.spent(crowd).values())}
+
+    def all_in():
+        nonlocal told_at, before
+        assert farm.poll() is None, "the farm has ended"
+        time.sleep(LOOK_S)
+        ((known, ready),) = house.rows(COMING)
+        now = time.monotonic()
+        if now - told_at >= TELL_S or ready == nodes:
+            after = parts.spent(stack) | {"farm": sum(parts.spent(crowd).values())}
+            busy = parts.said(parts.between(before, after, now - told_at))
+            print(  # noqa: T201
+                f"{now - began:.0f} s: {known} joined, {ready} ready; cores: {busy}", flush=True
+            )
+            told_at, before = now, after
+        return ready == nodes
+
+    until(all_in, seconds=JOIN_S, what="all nodes are ready")
+    return time.monotonic() - began
 
 
 def farmed(house, nodes, cards, seconds):
@@ -87,10 +111,11 @@ def farmed(house, nodes, cards, seconds):
     with (house.root / "farm.log").open("wb") as said:
         farm = subprocess.Popen(words, cwd=ROOT, env=kept(), stdout=said, stderr=said)
         try:
-            until(lambda: house.rows(READY) == [(nodes,)], seconds=900, what="all nodes are ready")
+            took = joined(house, farm, nodes)
             marks.touch()
             time.sleep(5)
-            return measured(house, psutil.Process(farm.pid), seen, seconds)
+            found = measured(house, psutil.Process(farm.pid), seen, seconds)
+            return found | {"joined_s": took}
         finally:
             farm.kill()
             farm.wait(30)
@@ -98,14 +123,15 @@ def farmed(house, nodes, cards, seconds):
 
 def measured(house, farm, seen, seconds):
     stack = psutil.Process(house.stack.process.pid)
-    before = (house.rows(SEEN)[0], house.rows(ROWS)[0][0], processor(farm), processor(stack))
+    before = (house.rows(SEEN)[0], house.rows(ROWS)[0][0], parts.spent(farm), parts.spent(stack))
     began = time.monotonic()
     looks = []
     while time.monotonic() < began + seconds:
         looks.append(house.rows(WORST)[0])
         time.sleep(2)
     took = time.monotonic() - began
-    after = (house.rows(SEEN)[0], house.rows(ROWS)[0][0], processor(farm), processor(stack))
+    after = (house.rows(SEEN)[0], house.rows(ROWS)[0][0], parts.spent(farm), parts.spent(stack))
+    busy = parts.between(before[3], after[3], took)
     times = json.loads(seen.read_text())
     return {
         "beats_a_second": float(after[0][0] - before[0][0]) / took,
@@ -113,8 +139,9 @@ def measured(house, farm, seen, seconds):
         "ready": after[0][2],
         "oldest_s": float(max(age for age, _ in looks)),
         "late": max(late for _, late in looks),
-        "farm_cores": (after[2] - before[2]) / took,
-        "stack_cores": (after[3] - before[3]) / took,
+        "farm_cores": sum(parts.between(before[2], after[2], took).values()),
+        "stack_cores": sum(busy.values()),
+        "parts": busy,
         "farm_mib": farm.memory_info().rss / 2**20,
         **times,
     }
@@ -126,7 +153,8 @@ def told(what, found):
         f" rows a second stored; {found['ready']} nodes ready, the oldest word of a node"
         f" {found['oldest_s']:.1f} s ago, at most {found['late']} older than 15 s at once;"
         f" agents {found['farm_cores']:.2f} cores and {found['farm_mib']:.0f} MiB,"
-        f" stack {found['stack_cores']:.2f} cores; failed {found['failed']}"
+        f" stack {found['stack_cores']:.2f} cores ({parts.said(found['parts'])});"
+        f" all were in after {found['joined_s']:.0f} s; failed {found['failed']}"
     )
     for name, times in sorted(found["times"].items()):
         cuts = statistics.quantiles(times, n=100)
