@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
-from django.db.models import F
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db.models import F, Q
 from django.utils.translation import gettext
 
+from pool.clock import now
 from pool.errors import Invalid, Stale
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
@@ -64,6 +65,24 @@ class QuotaLine:
             "kind": self.kind,
         }
 
+    @property
+    def key(self) -> "Key":
+        """The same, as a key."""
+        home = None if self.project else self.tenant.pk
+        person = self.user.pk if self.user else None
+        whose = (home, self.project.pk if self.project else None, person)
+        return (*whose, self.partition.pk, self.card_model, str(self.unit), str(self.kind))
+
+
+Key = tuple[int | None, int | None, int | None, int, str, str, str]
+"""What names a row: organization, project, member, partition, kind of card, unit, kind."""
+
+
+def key_of(row: Quota) -> Key:
+    """The key of a row."""
+    whose = (row.organization_id, row.project_id, row.user_id)
+    return (*whose, row.partition_id, row.card_model, row.unit, row.kind)
+
 
 def quota_set(
     *,
@@ -113,9 +132,10 @@ def quotas_set(
     """
     for line in lines:
         quota_line_check(line)
-    _takers_wait(lines)
-    made = _made(lines)
-    changed = []
+    there = _there(lines)
+    _takers_wait([line for line in lines if line.key not in there])
+    made = _made(lines, there)
+    changed: list[tuple[QuotaLine, Quota]] = []
     named = change or new_uid("qx")
     for line, row in _locked(lines):
         before = None if row is None or row.pk in made else row.limit_value - row.granted
@@ -124,21 +144,64 @@ def quotas_set(
         if row is not None and _changed(line, row, before):
             told = _told(line, row, before) | {"reason": reason[:200], "change": named}
             record(EventKind.QUOTA_CHANGED, row, actor=actor, project=line.project, **told)
-            changed.append(row)
+            changed.append((line, row))
+    _written(changed)
     if changed:
         round_wanted()
-    return changed
+    return [row for _line, row in changed]
 
 
-def _made(lines: Iterable[QuotaLine]) -> set[int]:
-    """The keys of the rows that were not there yet; those to be taken away are not made."""
-    made = set()
+def overs(*, lines: Sequence[QuotaLine]) -> list[int]:
+    """By how much each line would be below what is held there now; one query."""
+    there = _there(lines)
+    found = [(line, there.get(line.key)) for line in lines]
+    return [
+        0 if row is None or line.limit is None else over_by(line.limit + row.granted, row.held)
+        for line, row in found
+    ]
+
+
+def _there(lines: Iterable[QuotaLine]) -> dict[Key, Quota]:
+    """The rows of the lines that are there now, by their key; one query for all."""
+    keys = {line.key for line in lines}
+    if not keys:
+        return {}
+    columns = [{one for one in column if one is not None} for column in zip(*keys, strict=True)]
+    names = ("organization", "project", "user", "partition", "card_model", "unit", "kind")
+    inside = {f"{name}__in": found for name, found in zip(names, columns, strict=True)}
+    tenants = Q(organization__in=inside.pop("organization__in"))
+    tenants |= Q(project__in=inside.pop("project__in"))
+    people = Q(user=None) | Q(user__in=inside.pop("user__in"))
+    rows = Quota.objects.filter(tenants, people, **inside)
+    return {key: row for row in rows if (key := key_of(row)) in keys}
+
+
+def _made(lines: Iterable[QuotaLine], there: dict[Key, Quota]) -> set[int]:
+    """The keys of the rows that were not there yet; those to be taken away are not made.
+
+    Together, unless somebody else makes one of them at this moment: then one by one.
+    """
+    new: dict[Key, Quota] = {}
     for line in lines:
-        if line.limit is None:
-            continue
-        row, new = Quota.objects.get_or_create(
-            **line.place, defaults={"limit_value": line.limit, "ceiling": line.limit}
-        )
+        if line.limit is not None and line.key not in there:
+            first = {"limit_value": line.limit, "ceiling": line.limit}
+            new.setdefault(line.key, Quota(**line.place, **first))
+    if not new:
+        return set()
+    try:
+        with transaction.atomic():
+            return {row.pk for row in Quota.objects.bulk_create(new.values())}
+    except IntegrityError:
+        return _made_one_by_one(new.values())
+
+
+def _made_one_by_one(rows: Iterable[Quota]) -> set[int]:
+    names = ("organization", "project", "user", "partition", "card_model", "unit", "kind")
+    made = set()
+    for one in rows:
+        place = {name: getattr(one, name) for name in names}
+        first = {"limit_value": one.limit_value, "ceiling": one.ceiling}
+        row, new = Quota.objects.get_or_create(**place, defaults=first)
         if new:
             made.add(row.pk)
     return made
@@ -146,18 +209,16 @@ def _made(lines: Iterable[QuotaLine]) -> set[int]:
 
 def _locked(lines: Sequence[QuotaLine]) -> list[tuple[QuotaLine, Quota | None]]:
     """Each line with its row, locked: organizations, projects, members; by id in each."""
-    found = [(line, Quota.objects.filter(**line.place).first()) for line in lines]
-    keys = [row.pk for _, row in found if row is not None]
+    pks = [row.pk for row in _there(lines).values()]
     order = (F("organization_id").asc(nulls_last=True), F("user_id").asc(nulls_first=True), "pk")
-    rows = Quota.objects.filter(pk__in=keys).order_by(*order).select_for_update(of=("self",))
-    held = {row.pk: row for row in rows}
-    return [(line, held.get(row.pk) if row is not None else None) for line, row in found]
+    rows = Quota.objects.filter(pk__in=pks).order_by(*order).select_for_update(of=("self",))
+    held = {key_of(row): row for row in rows}
+    return [(line, held.get(line.key)) for line in lines]
 
 
 def _changed(line: QuotaLine, row: Quota, before: int | None) -> bool:
-    """Write the line into its locked row; whether that changed anything."""
+    """Put the line into its locked row; whether that changed anything. `_written` writes it."""
     if line.limit is None:
-        Quota.objects.filter(pk=row.pk).delete()
         return True
     lend = row.lend_limit if line.lend == ANY else line.lend
     if before is None:
@@ -167,8 +228,19 @@ def _changed(line: QuotaLine, row: Quota, before: int | None) -> bool:
     row.limit_value = line.limit + row.granted
     row.lend_limit = lend
     row.ceiling = ceiling_of(row.limit_value, row.held)
-    row.save(update_fields=["limit_value", "lend_limit", "ceiling", "held", "changed_at"])
+    row.changed_at = now()
     return True
+
+
+def _written(changed: Sequence[tuple[QuotaLine, Quota]]) -> None:
+    """Write the changed rows, and take away those to be taken away: two statements for all."""
+    gone = {row.pk for line, row in changed if line.limit is None}
+    kept = {row.pk: row for _line, row in changed if row.pk not in gone}
+    names = ("limit_value", "lend_limit", "ceiling", "held", "changed_at")
+    if gone:
+        Quota.objects.filter(pk__in=gone).delete()
+    if kept:
+        Quota.objects.bulk_update(kept.values(), names)
 
 
 def _told(line: QuotaLine, row: Quota, before: int | None) -> dict[str, Any]:
@@ -229,12 +301,11 @@ def _misplaced(line: QuotaLine) -> dict[str, str]:
     return {}
 
 
-def _takers_wait(lines: Iterable[QuotaLine]) -> None:
+def _takers_wait(new: Sequence[QuotaLine]) -> None:
     """Whoever could take from a row that is about to be made waits, so that none misses it.
 
     Entitlement is taken under the organization's row, a start under the round's lock.
     """
-    new = [line for line in lines if not Quota.objects.filter(**line.place).exists()]
     keys = {
         line.project.organization_id if line.project else line.tenant.pk
         for line in new

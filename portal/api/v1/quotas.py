@@ -13,15 +13,14 @@ from pool.cycle.quotatree.trial import quota_trial
 from pool.errors import Forbidden, NotYours
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.models import Project, Quota
-from pool.rules.quotas import over_by
 from pool.selectors.quotas import quota_list
 from pool.selectors.tenants import organization_list, project_list
-from pool.services.quotas import MOST, QuotaLine, quotas_set
+from pool.services.quotas import MOST, QuotaLine, overs, quotas_set
 from pool.services.quotatree.undo import quotas_undo, undo_lines
 from portal.access.dealing import may_set
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given
-from portal.api.v1.quotatree.bodies import LinesIn, QuotaTrialIn, line_said
+from portal.api.v1.quotatree.bodies import LinesIn, QuotaTrialIn, line_said, lines_said
 
 
 class QuotaOut(serializers.ModelSerializer[Quota]):
@@ -174,20 +173,20 @@ class QuotaDoor(Listed):
     def many(self, request: Request) -> Response:
         """Set many rows together, all or none, each as it was read."""
         given = self.taken()
-        lines = [line_said(self.standing, one) for one in given["lines"]]
+        lines = lines_said(self.standing, given["lines"])
         return self._shown(self._set(lines, given["reason"]))
 
     @action(detail=False, methods=["post"])
     def preview(self, request: Request) -> Response:
         """What setting the rows would bring; nothing is written."""
-        lines = [line_said(self.standing, one) for one in self.taken()["lines"]]
+        lines = lines_said(self.standing, self.taken()["lines"])
         self._guarded(lines)
         found = quota_trial(self.looked(), lines)
         told = {
             "sooner": found and sum(one.gains for one in found.turned),
             "later": found and sum(not one.gains for one in found.turned),
             "same": found and found.waiting - len(found.turned),
-            "over_by": [_over(line) for line in lines],
+            "over_by": overs(lines=lines),
         }
         return self.said(told)
 
@@ -227,10 +226,3 @@ def _line_of(row: Quota, **given: Any) -> QuotaLine:
     assert tenant is not None, "the table has one tenant"
     names = ("user", "partition", "card_model", "unit", "kind")
     return QuotaLine(tenant=tenant, **{name: getattr(row, name) for name in names}, **given)
-
-
-def _over(line: QuotaLine) -> int:
-    row = Quota.objects.filter(**line.place).first()
-    if row is None or line.limit is None:
-        return 0
-    return over_by(line.limit + row.granted, row.held)

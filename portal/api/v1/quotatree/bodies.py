@@ -1,12 +1,14 @@
 """What scripts say of quota rows, many at once, and how a row is named."""
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
-from pool.models import Organization, Project
+from pool.models import Organization, Partition, Project, User
 from pool.selectors.memberships import Standing
 from pool.services.quotas import ANY, MOST, QuotaLine
 from portal.api.fields import Given
@@ -56,7 +58,19 @@ class QuotaTrialIn(Given):
     lines = LineIn(many=True, min_length=1, max_length=1000)  # type: ignore[call-arg]
 
 
-def tenant_said(standing: Standing, given: dict[str, Any]) -> Organization | Project:
+class Names:
+    """What bodies name, looked up once for all lines of one."""
+
+    def __init__(self, standing: Standing) -> None:
+        self.partition: Callable[[str], Partition] = cache(partial(partition_named, standing))
+        self.project: Callable[[str], Project] = cache(partial(project_named, standing))
+        self.organization: Callable[[str], Organization] = cache(
+            partial(organization_named, standing)
+        )
+        self.person: Callable[[Organization, str], User] = cache(partial(person_named, standing))
+
+
+def tenant_said(known: Names, given: dict[str, Any]) -> Organization | Project:
     """The tenant that the words name.
 
     Raises:
@@ -66,23 +80,23 @@ def tenant_said(standing: Standing, given: dict[str, Any]) -> Organization | Pro
     if (project is None) == (organization is None):
         raise serializers.ValidationError({"project": [_("Name a project or an organization.")]})
     if project is not None:
-        return project_named(standing, project)
-    return organization_named(standing, str(organization))
+        return known.project(project)
+    return known.organization(str(organization))
 
 
-def line_said(standing: Standing, given: dict[str, Any]) -> QuotaLine:
+def line_said(standing: Standing, given: dict[str, Any], names: Names | None = None) -> QuotaLine:
     """The line with rows for names.
 
     Raises:
         ValidationError: a name is unknown to the caller.
     """
-    tenant = tenant_said(standing, given)
+    known = names or Names(standing)
+    tenant = tenant_said(known, given)
     home = tenant.organization if isinstance(tenant, Project) else tenant
-    user = person_named(standing, home, given["user"]) if "user" in given else None
     return QuotaLine(
         tenant=tenant,
-        user=user,
-        partition=partition_named(standing, given["partition"]),
+        user=known.person(home, given["user"]) if "user" in given else None,
+        partition=known.partition(given["partition"]),
         unit=given["unit"],
         kind=given["kind"],
         card_model=given["card_model"],
@@ -90,3 +104,9 @@ def line_said(standing: Standing, given: dict[str, Any]) -> QuotaLine:
         lend=given.get("lend", ANY),
         expected=given.get("expected", ANY),
     )
+
+
+def lines_said(standing: Standing, many: list[dict[str, Any]]) -> list[QuotaLine]:
+    """Many lines; each name is looked up once. Raises as `line_said`."""
+    names = Names(standing)
+    return [line_said(standing, one, names) for one in many]

@@ -1,10 +1,15 @@
 """Many rows set together: all or none, on what was read, taken away, kept apart from grants."""
 
+from dataclasses import replace
+
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from pool.errors import Invalid, QuotaExceeded, Stale
 from pool.lifecycle.roles import QuotaKind, QuotaUnit
 from pool.models import Event, Quota
+from pool.services import quotas
 from pool.services.quotas import QuotaLine, quotas_set
 from pool.services.workloads import workload_submit
 from tests import factories as make
@@ -91,3 +96,42 @@ def test_work_with_more_cards_than_one_workload_may_have_is_refused_at_once(worl
     with pytest.raises(QuotaExceeded, match="cards for one workload"):
         workload_submit(need={"parts": 3}, **given)
     assert Quota.objects.get(unit=QuotaUnit.CARDS_EACH).held == 0
+
+
+def test_a_longer_batch_asks_the_database_only_once_more_a_line(world):
+    units = ("memory_mib", "compute_milli", "cpu_milli", "ram_mib", "disk_mib", "workloads")
+    kinds = [line(world, 5, unit=unit, card_model="") for unit in units]
+    places = [make.partition(f"p{n}", labels=()) for n in range(5)]
+    lines = [replace(one, partition=place) for one in kinds for place in places]
+    put(world, *lines)
+    changed = [replace(one, limit=6) for one in lines]
+    with CaptureQueriesContext(connection) as few:
+        put(world, *changed[:2])
+    with CaptureQueriesContext(connection) as many:
+        put(world, *changed[2:])
+    told = [one["sql"] for one in many if "pool_event" in one["sql"]]
+    assert len(told) == len(lines) - 2
+    assert len(many) - len(told) == len(few) - 2
+    put(world, *(replace(one, limit=None) for one in lines))
+    assert not Quota.objects.exists()
+
+
+def test_a_row_that_somebody_else_makes_at_the_same_moment_is_changed(world, monkeypatch):
+    there = quotas._there
+    asked = []
+
+    def late(lines):
+        found = there(lines)
+        if not asked:
+            make.quota(world.project, world.partition, 3 / 1_000_000)
+        asked.append(len(lines))
+        return found
+
+    monkeypatch.setattr(quotas, "_there", late)
+    put(world, line(world, 8), line(world, 4, user=world.member))
+    assert sorted(Quota.objects.values_list("limit_value", flat=True)) == [4, 8]
+
+
+def test_the_same_row_twice_in_a_batch_is_what_the_last_line_says(world):
+    put(world, line(world, 8), line(world, 9))
+    assert Quota.objects.get().limit_value == 9
