@@ -24,8 +24,9 @@ class Cost:
     """What was run up to the moment of asking, in 10⁻⁶ of the currency.
 
     `amount_micro` is None when nothing of it has a price; `complete` is false when some of it has
-    none. `card_seconds` counts card equivalents; `per_hour_micro` is what is held at this moment,
-    None when that is nothing or has no price.
+    none; `shown` is false where the reader is told the use alone. `card_seconds` counts card
+    equivalents; `per_hour_micro` is what is held at this moment, None when that is nothing or has
+    no price.
     """
 
     currency: str
@@ -34,6 +35,7 @@ class Cost:
     card_seconds: float
     running: bool
     per_hour_micro: int | None
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ class Hub:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._number = 0
+        self._asked_at = -COLLECT_S
+        self._asking: asyncio.Future[int] | None = None
         self._missed = Missed()
         self._waiters: dict[str, set[asyncio.Event]] = defaultdict(set)
 
@@ -67,12 +69,24 @@ class Hub:
             return
         seat.leave(topic)
         seat.keys[topic] = key
-        self._number = max(self._number, await _newest_event())
+        await self._learn_number()
         if topic.startswith(LOG):
             seat.logs[topic] = LogPlace(offset=offset)
             await self._send_log(topic, [seat])
         else:
             await self._send(topic, [seat])
+
+    async def _learn_number(self) -> None:
+        """Ask for the newest event, once for all who come within a moment.
+
+        A number that is a moment old is good: it never claims more than what is shown.
+        """
+        now = asyncio.get_running_loop().time()
+        if now - self._asked_at >= COLLECT_S:
+            self._asked_at = now
+            self._asking = asyncio.ensure_future(_newest_event())
+        if self._asking is not None:
+            self._number = max(self._number, await asyncio.shield(self._asking))
 
     def listen(self, uid: str) -> asyncio.Event:
         """An event that is set whenever the workload or its log changes; for streams."""

@@ -7,7 +7,6 @@ from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from billing.selectors.usage import months
 from pool.clock import now
 from pool.lifecycle.requests import RequestState
 from pool.lifecycle.roles import QuotaUnit
@@ -24,8 +23,10 @@ from pool.selectors.quotas import quota_list
 from pool.selectors.requests import approval_list, request_list
 from pool.selectors.series.arrays import told
 from pool.selectors.workloads import workload_list, workload_tops
+from portal.access.showback import money_hidden
 from portal.pages.gauges import Gauge, gauges
 from portal.pages.htmx import HtmxRequest, page
+from portal.pages.usage import months_shown
 
 RECENT = timedelta(hours=24)
 ENDS_SOON, LONG_LEASE_S = timedelta(days=3), 7 * 86400
@@ -53,7 +54,7 @@ def live_context(*, user: User, standing: Standing) -> dict[str, Any]:
         "ever": mine.exists(),
         "fits": fits_now(nodes=node_map()),
         "gauges": _gauges(standing),
-        "months": months(standing=standing),
+        "months": months_shown(standing, money_hidden(standing)),
     }
 
 

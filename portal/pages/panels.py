@@ -11,6 +11,7 @@ from pool.selectors.workloads import workload_list
 from pool.topics import BELL, bell_topic
 from portal.access.guards import may
 from portal.access.roles import Verb
+from portal.access.showback import money_hidden
 from portal.pages import home, map, workloads
 from portal.pages.notices import inbox
 from portal.pages.series.arrays import array_context
@@ -66,11 +67,13 @@ def panel_render(user: User, topic: str) -> str:
 
 
 def _workload_key(held: Standing, uid: str) -> str | None:
-    """Readers and those who may stop it see different buttons."""
+    """Readers and those who may stop it see different buttons, and not all read what it costs."""
     found: Workload | None = workload_list(standing=held).filter(uid=uid).first()
     if found is None:
         return None
-    return "stopper" if may(held, Verb.WORK_STOP, found) else "reader"
+    role = "stopper" if may(held, Verb.WORK_STOP, found) else "reader"
+    moneyless = found.project.organization_id in money_hidden(held)
+    return f"{role} without money" if moneyless else role
 
 
 def _circle(held: Standing) -> str:

@@ -28,6 +28,7 @@ from pool.selectors.workloads import (
 from pool.services.workloads import workload_stop
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
+from portal.access.showback import cost_shown, money_hidden
 from portal.pages.catalogue.fields import given_words
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
@@ -123,7 +124,9 @@ def live_context(workload: Workload, *, standing: Standing) -> dict[str, Any]:
         "holds": _holds(attempts),
         "neighbours": neighbours_of(workload=workload),
         "held": workload.state in HOLDING,
-        "cost": workload_cost(workload=workload),
+        "cost": cost_shown(
+            workload_cost(workload=workload), workload.project, money_hidden(standing)
+        ),
         **series_context(workload, standing=standing),
         **yield_context(workload, standing=standing),
         "may_stop": mine and workload.state not in ENDED and not stopping,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portal import explained
+from portal import explained, held
 from portal.api import authentication
 from portal.api.throttling import TokenRate
 from portal.gate import auth
@@ -18,6 +18,7 @@ def patient_doors():
         rate.clear()
     explained.forget()
     startable.forget()
+    held.forget()
 
 
 @pytest.fixture

@@ -56,13 +56,24 @@ FROM minute m JOIN last l USING (attempt_id) GROUP BY m.attempt_id
 """
 
 
-def hog_list(*, standing: Standing, now: datetime) -> list[tuple[Workload, Use]]:
-    """Those of the projects that the person may read, the most memory first."""
+def hog_list(
+    *, standing: Standing, now: datetime, found: list[Use] | None = None
+) -> list[tuple[Workload, Use]]:
+    """Those of the projects that the person may read, the most memory first.
+
+    `found` is what was found for others who may read the same; the work itself is read anew.
+    """
     rows = workload_list(standing=standing).filter(state=WorkloadState.RUNNING)
-    running = rows.order_by().values_list("pk", flat=True)
-    found = _with_quiet(hogs(uses_of(workloads=list(running), now=now))[:MOST], now)
+    found = hogs_found(standing=standing, now=now) if found is None else found
     work = {row.pk: row for row in rows.filter(pk__in=[one.workload for one in found])}
     return [(work[one.workload], one) for one in found if one.workload in work]
+
+
+def hogs_found(*, standing: Standing, now: datetime) -> list[Use]:
+    """What each of them uses; the most memory first."""
+    rows = workload_list(standing=standing).filter(state=WorkloadState.RUNNING)
+    running = rows.order_by().values_list("pk", flat=True)
+    return _with_quiet(hogs(uses_of(workloads=list(running), now=now))[:MOST], now)
 
 
 def uses_of(*, workloads: list[int], now: datetime) -> list[Use]:

@@ -13,7 +13,7 @@ from pool.models.telemetry.learned import LearnedBandwidth
 from pool.models.telemetry.rollups import PLACE
 from pool.models.templates import TemplateVersion
 from pool.models.workloads import Workload
-from pool.rules.learning.bandwidth import Run
+from pool.rules.learning.bandwidth import LEAST_KNOWN, NEWEST, Run
 
 DAYS = 28
 """Runs that ended longer ago show nothing of today's work."""
@@ -30,27 +30,40 @@ WITH run AS (
     JOIN pool_workload w ON w.id = a.workload_id
     JOIN pool_templateversion v ON v.id = w.template_version_id
     WHERE v.bandwidth = 'measured' AND a.ended_at > %(since)s AND a.started_at < a.ended_at
+), shown AS (
+    SELECT run.version, run.owner, run.id, run.ended_at,
+           (sum(h.mean[{_AT}] * h.known[{_AT}])
+               / nullif(sum(h.known[{_AT}]), 0))::float8 AS percent,
+           sum(h.known[{_AT}]) / (run.ran * count(DISTINCT (h.card_id, h.slice_id))) AS known
+    FROM run JOIN pool_rollup_hour h ON h.attempt_id = run.id
+    WHERE h.at > %(since)s - interval '1 hour'
+    GROUP BY run.version, run.owner, run.id, run.ended_at, run.ran
+), ranked AS (
+    SELECT *, row_number() OVER (PARTITION BY version ORDER BY ended_at DESC, id DESC) AS of_all,
+           row_number() OVER (PARTITION BY version, owner ORDER BY ended_at DESC, id DESC) AS of_one
+    FROM shown WHERE percent IS NOT NULL AND known >= %(least)s
 )
-SELECT run.version, run.owner,
-       (sum(h.mean[{_AT}] * h.known[{_AT}])
-           / nullif(sum(h.known[{_AT}]), 0))::float8,
-       sum(h.known[{_AT}]) / (run.ran * count(DISTINCT (h.card_id, h.slice_id)))
-FROM run JOIN pool_rollup_hour h ON h.attempt_id = run.id
-WHERE h.at > %(since)s - interval '1 hour'
-GROUP BY run.version, run.owner, run.id, run.ended_at, run.ran
-ORDER BY run.ended_at DESC, run.id DESC
+SELECT version, owner, percent, known FROM ranked
+WHERE of_all <= %(newest)s OR of_one <= %(newest)s
+ORDER BY ended_at DESC, id DESC
 """  # noqa: S608 - only a constant of this house
-"""Runs of work whose class nobody declared: how active the memory was, and how much is known."""
+"""Runs of work whose class nobody declared: how active the memory was, how much is known."""
 
 
 def runs_measured() -> dict[Key, list[Run]]:
-    """What each version's runs of the last weeks showed, newest first; also by owner. One query."""
+    """What each version's runs of the last weeks showed, newest first; also by owner. One query.
+
+    Only runs that count, and as many of them as are looked at, leave the database.
+    """
+    words: dict[str, Any] = {
+        "since": now() - timedelta(days=DAYS),
+        "least": LEAST_KNOWN,
+        "newest": NEWEST,
+    }
     found: dict[Key, list[Run]] = defaultdict(list)
     with connection.cursor() as cursor:
-        cursor.execute(_RUNS, {"since": now() - timedelta(days=DAYS)})
+        cursor.execute(_RUNS, words)
         for version, owner, percent, known in cursor.fetchall():
-            if percent is None:
-                continue
             run = Run(percent, min(1.0, known))
             found[version, owner].append(run)
             found[version, None].append(run)

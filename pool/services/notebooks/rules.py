@@ -5,7 +5,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
-from pool.errors import Invalid
+from pool.errors import Invalid, NotYours
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.idleness import KEEPS, WARN_MINUTES, IdleAction
@@ -33,10 +33,13 @@ def idle_rule_set(
 ) -> IdleRule:
     """A new rule (None) with its scope, or other words for one; what is left out stays.
 
+    It is read anew under a lock: of two who change it at once none loses a word.
+
     Raises:
+        NotYours: it was taken away meanwhile.
         Invalid: a word is wrong, or there is a rule for that scope already.
     """
-    row = rule or IdleRule(**{name: words.get(name) for name in SCOPES})
+    row = _locked(rule) if rule else IdleRule(**{name: words.get(name) for name in SCOPES})
     before = told(row) if rule else {}
     given = {name: words[name] for name in WORDS if name in words}
     for name, usual in WORDS.items():
@@ -65,7 +68,12 @@ def idle_rule_set(
 
 @transaction.atomic
 def idle_rule_remove(*, rule: IdleRule, actor: Actor, reason: str = "") -> None:
-    """Take it away: the next wider rule holds from the next look on."""
+    """Take it away: the next wider rule holds from the next look on.
+
+    Raises:
+        NotYours: it was taken away already.
+    """
+    rule = _locked(rule)
     record(
         EventKind.IDLE_RULE_CHANGED,
         rule,
@@ -76,6 +84,14 @@ def idle_rule_remove(*, rule: IdleRule, actor: Actor, reason: str = "") -> None:
         removed=True,
     )
     rule.delete()
+
+
+def _locked(rule: IdleRule) -> IdleRule:
+    rows = IdleRule.objects.select_for_update(of=("self",)).select_related(*SCOPES)
+    found = rows.filter(pk=rule.pk).first()
+    if found is None:
+        raise NotYours
+    return found
 
 
 def told(row: IdleRule) -> dict[str, Any]:

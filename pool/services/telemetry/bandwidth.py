@@ -1,5 +1,8 @@
 """Learn how heavy work is on memory bandwidth where its template leaves that to be measured."""
 
+from collections.abc import Mapping
+from datetime import datetime
+
 from django.db import transaction
 
 from pool.clock import now
@@ -44,18 +47,34 @@ def bandwidth_learn() -> int:
         unique_fields=["version", "owner"],
         update_fields=["heavy", "runs", "heavy_runs", "percent", "learned_at"],
     )
-    turned = [key for key, row in common.items() if before.get(key, False) != row.heavy]
+    turned = {
+        key: f"{row.heavy_runs} of {row.runs} measured runs were heavy on memory bandwidth"
+        for key, row in common.items()
+        if before.get(key, False) != row.heavy
+    }
+    _tell(turned | _forgotten(at))
+    return len(rows)
+
+
+def _forgotten(at: datetime) -> dict[int, str]:
+    """Drop what no run of the last weeks shows any more; the versions so light again."""
+    gone = LearnedBandwidth.objects.filter(learned_at__lt=at)
+    light = gone.filter(owner=None, heavy=True).values_list("version", flat=True)
+    told = dict.fromkeys(light, "no run of the last weeks was measured")
+    gone.delete()
+    return told
+
+
+def _tell(turned: Mapping[int, str]) -> None:
     for version in TemplateVersion.objects.filter(pk__in=turned).select_related("template"):
-        row = common[version.pk]
         record(
             EventKind.TEMPLATE_CHANGED,
             version.template,
             actor=SYSTEM,
             version=version.number,
             changed=["bandwidth"],
-            reason=f"{row.heavy_runs} of {row.runs} measured runs were heavy on memory bandwidth",
+            reason=turned[version.pk],
         )
-    return len(rows)
 
 
 def _by_key(entry: tuple[tuple[int, int | None], object]) -> tuple[int, int]:

@@ -26,6 +26,7 @@ from pool.services.workloads import (
 )
 from portal.access.guards import guard
 from portal.access.roles import Verb
+from portal.access.showback import cost_shown, money_hidden
 from portal.api.fields import Nothing
 from portal.api.v1.attempts import AttemptOut
 from portal.api.v1.catalogue.shapes import wanted_under
@@ -175,7 +176,8 @@ class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
             row.command, row.env, row.files = row.parent.command, row.parent.env, row.parent.files
         row.given_storage, row.given_secrets = given_to(workload=row)
         row.warnings = work_warnings(workload=row)
-        row.cost = workload_cost(workload=row)
+        hidden = money_hidden(self.standing)
+        row.cost = cost_shown(workload_cost(workload=row), row.project, hidden)
         row.runs = list(attempt_list(workload=row))
         return self.said(self.giving_way(row))
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from pool.clock import now
 from pool.errors import Invalid
 from pool.events import Actor
-from pool.models import Alert, Card, Node
+from pool.models import Alert
 from pool.rules.alerting.terms import Family, Severity
 from pool.selectors.alerting.board import OPEN, Line, board_of
 from pool.selectors.alerts import alert_list, alert_project, silence_list
@@ -26,6 +26,7 @@ from portal.access.guards import found, guard, may
 from portal.access.roles import Verb
 from portal.notices.channels.words import FAMILY_WORDS, SEVERITY_WORDS, number_words, title_of
 from portal.pages.alerting.picture import picture_of
+from portal.pages.alerting.service import SERVICE, about, service_act, service_of
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast, toast
 from portal.pages.lists import newest_first
 
@@ -88,9 +89,11 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
 @page("POST")
 @refusal_as_toast
 def act(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
-    """Take it, let it go, silence it, tell the owners."""
+    """Take it, let it go, silence it, tell the owners, take a card or node out of service."""
     row = found(alert_list(standing=request.standing), uid)
     guard(request.standing, Verb.ALERT_ACT, alert_project(row))
+    if verb in SERVICE:
+        guard(request.standing, Verb.NODE_MANAGE)
     actor = Actor.of(request.user)
     said = _done(request, row, verb, actor)
     if not request.htmx:
@@ -134,6 +137,8 @@ def _done(request: HtmxRequest, row: Alert, verb: str, actor: Actor) -> str:
     if verb == "owners":
         told = owners_tell(alert=row)
         return ngettext("%(n)s person was told.", "%(n)s people were told.", told) % {"n": told}
+    if verb in SERVICE:
+        return service_act(alert=row, verb=verb, reason=request.POST.get("reason", ""), actor=actor)
     raise Invalid(verb=_("Not known."))
 
 
@@ -191,6 +196,8 @@ def _one(request: HtmxRequest, row: Alert) -> dict[str, Any]:
     past = alert_list(standing=request.standing).filter(key=row.key, fired_at__isnull=False)
     history = list(past.exclude(pk=row.pk)[:20])
     noun, _colon, uid = row.subject.partition(":")
+    card, node = about(row)
+    manages = may(request.standing, Verb.NODE_MANAGE)
     told = told_of(row)
     return {
         **shown_of(line),
@@ -199,10 +206,9 @@ def _one(request: HtmxRequest, row: Alert) -> dict[str, Any]:
         "history": history,
         "mtbf": _between(row, history),
         "picture": picture_of(row),
-        "card": Card.objects.filter(uid=uid).select_related("node").first()
-        if noun == "card"
-        else None,
-        "node": Node.objects.filter(uid=uid).first() if noun == "node" else None,
+        "card": card,
+        "node": node,
+        "service": service_of(row) if manages else "",
         "work_uid": uid if noun == "workload" else "",
         "acts": may(request.standing, Verb.ALERT_ACT, alert_project(row)),
         "manages": may(request.standing, Verb.ALERT_MANAGE),

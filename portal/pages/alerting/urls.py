@@ -3,9 +3,11 @@
 from django.urls import path
 
 from portal.pages.alerting import baseline, board, diagnosis, rules, ways
+from portal.pages.telemetry import cards
 
 urlpatterns = [
     path("alerts/", board.index, name="alerts"),
+    path("cards/<str:uid>/weeks/", cards.card_weeks, name="card-weeks"),
     path("alerts/<str:uid>/", board.detail, name="alert"),
     path("alerts/<str:uid>/<str:verb>/", board.act, name="alert-act"),
     path("workloads/<str:uid>/hints/", diagnosis.hints, name="workload-hints"),

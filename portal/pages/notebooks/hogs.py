@@ -9,16 +9,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from billing.selectors.usage import workload_costs
-from pool.clock import now
 from pool.events import Actor
 from pool.models.workloads import Workload
 from pool.rules.idling.hogs import Use
 from pool.selectors.memberships import Standing
-from pool.selectors.notebooks.hogs import hog_list
 from pool.selectors.workloads import workload_list
 from pool.services.notebooks.nudge import owner_nudged
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
+from portal.access.showback import cost_shown, money_hidden
+from portal.held import hogs_shared
 from portal.pages.htmx import HtmxRequest, fragment, page, refusal_as_toast, toast
 
 Line = dict[str, Any]
@@ -51,8 +51,10 @@ def index(request: HtmxRequest) -> HttpResponse:
 
 def hog_lines(standing: Standing) -> list[Line]:
     """Each with what it has cost, and what this person may do to it."""
-    found = hog_list(standing=standing, now=now())
-    costs = workload_costs(workloads=[row for row, _use in found])
+    found = hogs_shared(standing=standing)
+    hidden = money_hidden(standing)
+    read = workload_costs(workloads=[row for row, _use in found])
+    costs = {row.pk: cost_shown(read[row.pk], row.project, hidden) for row, _use in found}
     return [_line(standing, row, use, costs) for row, use in found]
 
 

@@ -26,6 +26,7 @@ from pool.services.notebooks.resize import GOES_ON
 from pool.services.workloads import workload_submit
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
+from portal.access.showback import cost_shown, money_hidden
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
 
 SHOWN = 60
@@ -83,7 +84,9 @@ def new(request: HtmxRequest) -> HttpResponse:
 def cards_of(rows: Iterable[Workload], user: User, standing: Standing) -> list[dict[str, Any]]:
     """Many cards; their rules and costs are read together."""
     found = list(rows)
-    rules, costs = rules_of(workloads=found), workload_costs(workloads=found)
+    rules, read = rules_of(workloads=found), workload_costs(workloads=found)
+    hidden = money_hidden(standing) if found else frozenset()
+    costs = {row.pk: cost_shown(read[row.pk], row.project, hidden) for row in found}
     return [_card(row, user, standing, rules[row.pk], costs[row.pk]) for row in found]
 
 

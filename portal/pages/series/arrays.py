@@ -24,6 +24,7 @@ from pool.services.series.arrays import array_throttle
 from pool.services.workloads import workload_hold, workload_release, workload_retry
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
+from portal.access.showback import cost_shown, money_hidden
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast
 
 MOST_CELLS = 1000
@@ -76,7 +77,7 @@ def array_context(array: Workload, *, standing: Standing) -> dict[str, Any]:
         "workload": array,
         "cells": grid,
         "grid_height": STEP * max(1, -(-len(grid) // COLUMNS)),
-        "cost": array_cost(array=array),
+        "cost": cost_shown(array_cost(array=array), array.project, money_hidden(standing)),
         "may_stop": mine and open_state and not array.stop_reason,
         "may_throttle": mine and open_state and not array.stop_reason,
         **series_context(array, standing=standing),

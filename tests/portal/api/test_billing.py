@@ -132,6 +132,10 @@ def test_showback_shows_use_without_money_over_rest_as_on_pages(world, month):
     shown = member.get("usage").json()["results"]
     assert {row["amount_micro"] for row in shown} == {None}
     assert 1_900_000 in {row["amount_micro"] for row in admin.get("usage").json()["results"]}
+    work = world.own.workload.uid
+    cost = member.get(f"workloads/{work}").json()["cost"]
+    assert (cost["amount_micro"], cost["per_hour_micro"]) == (None, None)
+    assert admin.get(f"workloads/{work}").json()["cost"]["amount_micro"] is not None
     said = {row["measure"]: row for row in member.get("budgets").json()["results"]}
     assert said["money"]["limit_micro"] is None
     assert said["card_hours"]["limit_micro"] == 10**9

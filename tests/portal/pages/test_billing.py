@@ -16,6 +16,7 @@ from billing.services.posting import ledger_post
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
 from pool.models import Event, Organization
+from portal.pages.panels import panel_key
 from tests.billing.rows import at
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.handmade_books]
@@ -76,6 +77,15 @@ def test_showback_shows_use_without_money(visit, world, bill):
     budget_set(organization=world.own.organization, limit_micro=12_500_000, actor=SYSTEM)
     assert "€" not in text(visit("member").open("/budgets/"))
     assert "€12.50" in text(visit("org_admin").open("/budgets/"))
+    work = world.own.workload.uid
+    for path in ("/", "/usage/", f"/workloads/{work}/", "/notebooks/?all=1", "/hogs/"):
+        assert "€" not in text(visit("member").open(path)), path
+    assert "€" in text(visit("org_admin").open("/usage/"))
+    held = {
+        panel_key(world.own.people[role].user, f"workload:{work}") for role in ("member", "lead")
+    }
+    assert len(held) == 1
+    assert panel_key(world.own.people["org_admin"].user, f"workload:{work}") not in held
 
 
 def test_odd_addresses_and_words_are_refused(visit, bill):

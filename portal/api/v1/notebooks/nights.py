@@ -8,12 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from billing.services.nights import night_price
-from pool.clock import now
 from pool.lifecycle.idleness import NightAnswer
 from pool.models import NightKeep
 from pool.rules.idling.words import MOST_REASON
 from pool.selectors.approvals.powers import deciders_of
-from pool.selectors.notebooks.hogs import hog_list
 from pool.selectors.notebooks.nights import night_open
 from pool.services.notebooks.nights import NothingAsked, night_answer, night_ask
 from pool.services.notebooks.nudge import MOST_WORDS, owner_nudged
@@ -21,6 +19,7 @@ from portal.access.guards import guard
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Given
+from portal.held import hogs_shared
 
 
 class NightIn(Given):
@@ -142,7 +141,7 @@ class NightVerbs(Listed):
     @action(detail=False, methods=["get"], pagination_class=None)
     def hogs(self, request: Request) -> Response:
         """Who holds card memory while nothing computes."""
-        found = hog_list(standing=self.standing, now=now())
+        found = hogs_shared(standing=self.standing)
         lines = [
             {
                 "workload": row.uid,

@@ -1,11 +1,17 @@
 """The pages of alerts: board, acts, rules with their try-out, ways out; who may do what."""
 
+from datetime import timedelta
+
 import pytest
 
+from pool.clock import now
 from pool.events import SYSTEM
 from pool.models import Alert, AlertChannel, AlertDelivery, AlertRoute, AlertRule, AlertSilence
+from pool.selectors.telemetry.week import card_week
 from pool.services.alerting.rules import rules_there
 from pool.services.alerts import alert_raise
+from pool.services.telemetry.rollups import rollups_due, rollups_touched
+from tests.pool.services.telemetry.test_rollups import reads
 
 
 def firing(world, **given):
@@ -151,3 +157,51 @@ def test_one_board_costs_the_same_for_two_alerts_and_for_forty(
         firing(world, key=f"k{number}")
     with django_assert_max_num_queries(30):
         admin.open("/alerts/")
+
+
+def test_the_card_of_an_alert_is_taken_out_of_service_with_a_reason_and_brought_back(visit, world):
+    row, admin = firing(world), visit("platform_admin")
+    path, card = f"/alerts/{row.uid}/", world.own.hold.card
+    assert b"Take it out of service" in admin.open(path).content
+    assert admin.send(f"{path}cordon/", {"reason": " "}, htmx=True).status_code == 400
+    assert admin.send(f"{path}cordon/", {"reason": "a burnt fan"}, htmx=True).status_code == 200
+    card.refresh_from_db()
+    assert (card.state, card.state_reason) == ("cordoned", "a burnt fan")
+    assert b"Offer it again" in admin.open(path).content
+    assert admin.send(f"{path}uncordon/", {"reason": "replaced"}).status_code == 303
+    card.refresh_from_db()
+    assert card.state == "ready"
+
+
+def test_a_node_of_an_alert_too_but_never_by_who_only_leads_a_project(visit, world):
+    node = world.node
+    row = firing(world, key="n", subject=f"node:{node.uid}")
+    path = f"/alerts/{row.uid}/"
+    assert visit("platform_admin").send(f"{path}cordon/", {"reason": "x"}).status_code == 303
+    node.refresh_from_db()
+    assert node.state == "cordoned"
+    work = firing(world, key="w2", subject=f"workload:{world.own.workload.uid}", family="workload")
+    answer = visit("lead").send(f"/alerts/{work.uid}/cordon/", {"reason": "x"})
+    assert answer.status_code == 403
+    answer = visit("platform_admin").send(f"/alerts/{work.uid}/cordon/", {"reason": "x"}, htmx=True)
+    assert answer.status_code == 400
+
+
+def test_the_hours_of_a_card_s_week_show_use_alerts_and_what_is_not_known(visit, world):
+    card = world.own.hold.card
+    path = f"/cards/{card.uid}/weeks/"
+    assert b"Nothing was measured" in visit("member").part(path).content
+    row = firing(world)
+    Alert.objects.filter(pk=row.pk).update(fired_at=now() - timedelta(hours=2))
+    at = now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=5)
+    reads(at, seconds=3600, card=card.pk, util_mean=70, util_max=90)
+    rollups_touched(moments=[at])
+    rollups_due(most=100)
+    found = card_week(card=card, at=now())
+    assert len(found) == 168
+    (busy,) = [one for one in found if one.util is not None]
+    assert (busy.weekday, busy.hour, busy.util, busy.peak) == (at.weekday(), at.hour, 70, 90)
+    assert sum(one.alerts for one in found) == 1
+    page = visit("member").part(path).content.decode()
+    assert page.count("gp-heat-alert") == 1
+    assert page.count("gp-unknown") == 167
