@@ -12,6 +12,7 @@ from portal.api.v1.alerting.rules import AlertRuleDoor
 from portal.api.v1.alerting.silences import AlertSilenceDoor
 from portal.api.v1.alerting.ways import AlertChannelDoor, AlertDeliveryDoor, AlertRouteDoor
 from portal.api.v1.alerts import AlertDoor
+from portal.api.v1.billing.agreed import ContractDoor, DiscountDoor, OverheadDoor
 from portal.api.v1.billing.budgets import BudgetDoor
 from portal.api.v1.billing.disputes import DisputeDoor
 from portal.api.v1.billing.invoices import InvoiceDoor
@@ -68,6 +69,9 @@ for noun, door in (
     ("budgets", BudgetDoor),
     ("cards", CardDoor),
     ("delegations", DelegationDoor),
+    ("contracts", ContractDoor),
+    ("discounts", DiscountDoor),
+    ("overheads", OverheadDoor),
     ("disputes", DisputeDoor),
     ("environments", EnvironmentDoor),
     ("events", EventDoor),

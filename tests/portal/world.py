@@ -7,7 +7,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.test import Client
 
-from billing.models import Budget, Dispute, Month
+from billing.models import Budget, Contract, Discount, Dispute, Month, Overhead
 from billing.models.prices import Price
 from billing.models.usage import Usage
 from pool.clock import now
@@ -337,6 +337,17 @@ class World:
         )
         self.window = Window.objects.create(
             reason="new fans", span=(now() + 900 * HOUR, now() + 901 * HOUR)
+        self.contract = Contract.objects.create(since=now().date().replace(day=1))
+        self.discount = Discount.objects.create(
+            kind="preemptible", milli=100, valid=(now(), None), note="gives way"
+        )
+        self.overhead = Overhead.objects.create(
+            first=now().date().replace(day=1),
+            kind="operations",
+            label="Power",
+            currency="EUR",
+            amount_micro=10**9,
+        )
         )
         self.window.nodes.set([self.node])
         self.drifted = self.own.quota

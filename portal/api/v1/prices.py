@@ -5,11 +5,14 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from billing.models.prices import Price
 from billing.rating.tariffs import Unit
+from billing.selectors.effective import effective_price
+from billing.selectors.holds import database_now
 from billing.selectors.prices import price_list
 from billing.services.prices import MOST_MICRO, price_set
 from nodeagent.protocol.vocabulary import Mode
@@ -18,6 +21,7 @@ from portal.access.guards import guard
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given
+from portal.api.v1.references import partition_named, project_named
 
 MODES = [*(m.value for m in Mode), "host"]
 
@@ -59,6 +63,35 @@ class PriceIn(Given):
     rerate = serializers.BooleanField(default=False)
 
 
+class EffectiveIn(Given):
+    """Whose hour, on what, and when; `used_milli` counts where what was used is charged."""
+
+    project = serializers.SlugField(max_length=63)
+    partition = serializers.SlugField(max_length=63)
+    card_model = serializers.CharField(max_length=80)
+    mode = serializers.ChoiceField(choices=MODES, default="whole")
+    price_class = serializers.CharField(max_length=32, default="standard")
+    preemptible = serializers.BooleanField(default=False)
+    used_milli = serializers.IntegerField(min_value=0, max_value=1000, default=1000)
+    at = serializers.DateTimeField(required=False, allow_null=True, default=None)
+
+
+class PriceStepOut(serializers.Serializer[Any]):
+    """One step from the list price to the charge, with its sign."""
+
+    account = serializers.CharField()
+    amount_micro = serializers.IntegerField()
+
+
+class EffectiveOut(serializers.Serializer[Any]):
+    """One whole card for one hour; null where no price is set, or none is shown."""
+
+    currency = serializers.CharField()
+    list_micro = serializers.IntegerField(allow_null=True)
+    charge_micro = serializers.IntegerField(allow_null=True)
+    steps = PriceStepOut(many=True)
+
+
 class PriceFilters(Filters):
     """Filters of the list."""
 
@@ -73,8 +106,8 @@ class PriceDoor(Listed):
     serializer_class = PriceOut
     filters = PriceFilters
     queryset = Price.objects.none()
-    takes = {"create": PriceIn}
-    gives = {"create": (201, PriceOut)}
+    takes = {"create": PriceIn, "effective": EffectiveIn}
+    gives = {"create": (201, PriceOut), "effective": (200, EffectiveOut)}
 
     def rows(self) -> QuerySet[Price]:
         """The caller's own."""
@@ -93,3 +126,21 @@ class PriceDoor(Listed):
         if partition is None:
             raise serializers.ValidationError({"partition": [_("No such partition.")]})
         return self.said(price_set(partition=partition, actor=self.actor, **given))
+
+    @action(detail=False, methods=["post"])
+    def effective(self, request: Request) -> Response:
+        """What one card-hour would cost a project, from the list price step by step."""
+        given = self.taken()
+        given["project"] = project_named(self.standing, given["project"])
+        given["partition"] = partition_named(self.standing, given["partition"])
+        given["at"] = given["at"] or database_now()
+        found = effective_price(**given)
+        steps = [{"account": name.value, "amount_micro": micro} for name, micro in found.steps]
+        return self.said(
+            {
+                "currency": found.currency,
+                "list_micro": found.list_micro,
+                "charge_micro": found.charge_micro,
+                "steps": steps,
+            }
+        )

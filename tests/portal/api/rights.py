@@ -38,7 +38,10 @@ SEES: dict[str, frozenset[str]] = {
     "policies": ADMIN,
     "prices": ALL,
     "projects": WORK,
+    "contracts": ADMIN,
     "cutbacks": WORK,
+    "discounts": ADMIN,
+    "overheads": ADMIN,
     "quota-plans": INSIDE,
     "quotas": INSIDE,
     "registries": ALL,
@@ -161,7 +164,12 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("policies", "revert"): ADMIN,
     ("prices", "create"): ADMIN,
     ("projects", "archive"): ORGANIZATION,
+    ("contracts", "create"): ADMIN,
+    ("discounts", "create"): ADMIN,
+    ("discounts", "end"): ADMIN,
+    ("overheads", "create"): ADMIN,
     ("projects", "create"): ORGANIZATION,
+    ("prices", "effective"): WORK,
     ("projects", "hold"): ORGANIZATION,
     ("projects", "living"): ORGANIZATION,
     ("projects", "move"): ORGANIZATION,
@@ -291,3 +299,4 @@ UNADDRESSED = frozenset(
     {"approval-policies", "notices", "whoami", "samples", "queue", "quota-drifts"}
 )
 """Nouns without rows of their own address; they are tried below by name."""
+        *("contracts", "discounts", "overheads"),
