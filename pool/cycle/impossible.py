@@ -12,10 +12,11 @@ from pool.clock import now
 from pool.events import SYSTEM
 from pool.lifecycle.workloads import WorkloadState
 from pool.models.partitions import Partition
+from pool.models.templates import TemplateVersion
 from pool.models.workloads import Workload
 from pool.rules.needs import from_mapping
 from pool.rules.problems import Problems
-from pool.selectors.offers import biggest_host, options_for
+from pool.selectors.offers import host_holds, options_for
 from pool.services.series.impossible import (
     impossible_ended,
     impossible_no_more,
@@ -28,7 +29,7 @@ PATIENCE = timedelta(hours=1)
 MOST_KINDS = 500
 """So many different needs are judged in one sweep."""
 
-Kind = tuple[str, frozenset[int], bool]
+Kind = tuple[str, frozenset[int], TemplateVersion, int]
 
 
 def impossible() -> int:
@@ -52,21 +53,27 @@ def _kinds() -> dict[Kind, list[Workload]]:
     for row in rows.defer("command", "env", "files").prefetch_related("partitions").order_by("pk"):
         places = frozenset(one.pk for one in row.partitions.all())
         need = json.dumps(row.need, sort_keys=True)
-        found[need, places, row.template_version.unlimited_modes].append(row)
+        found[need, places, row.template_version, row.project.trust_group_id].append(row)
     return found
 
 
 def _possible(kind: Kind, partitions: dict[int, Partition]) -> bool:
     """Whether some card, or for work without one some machine, could hold it were it idle."""
-    said, places, unlimited = kind
+    said, places, version, trust = kind
     chosen = [partitions[pk] for pk in sorted(places) if pk in partitions]
     try:
         need = from_mapping(json.loads(said))
     except Problems:
         return True
     if need.parts == 0:
-        return biggest_host(partitions=chosen) >= (need.cpu_milli or 0)
-    options = options_for(need=need, partitions=chosen, unlimited_modes=unlimited)
+        return host_holds(need=need, partitions=chosen)
+    options = options_for(
+        need=need,
+        partitions=chosen,
+        trust=trust,
+        unlimited_modes=version.unlimited_modes,
+        version=version,
+    )
     return any(one.holds(need) for one in options)
 
 

@@ -5,24 +5,43 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from django.db.models import Count, F, Max
+from django.db.models import Count
 
 from nodeagent.protocol.inventory import Card as CardFacts
 from nodeagent.protocol.inventory import Geometry
-from nodeagent.protocol.vocabulary import MODE_ISOLATION, Isolation, Mode
+from nodeagent.protocol.vocabulary import MODE_ISOLATION, Isolation, Mode, WorkloadKind
 from pool.carving.needs import ask_of, modes_of
-from pool.carving.recommend import MICRO_WHOLE, Asker, Offer, Option, recommend
+from pool.carving.recommend import MICRO_WHOLE, Asker, Offer, Option, Why, recommend
 from pool.carving.sizes import CardSize
 from pool.lifecycle.cards import CardState
-from pool.lifecycle.roles import QuotaUnit
+from pool.lifecycle.roles import QuotaUnit, WorkClass
 from pool.models.cards import Card
+from pool.models.nodes import Node
 from pool.models.partitions import Partition
+from pool.models.templates import TemplateVersion
 from pool.rules.needs import SEVERAL, Need, isolated_enough
 from pool.rules.needs import partial as need_from
 from pool.rules.workloads import host_defaults
+from pool.scheduling.kinds import version as numbered
+
+HOST = ("node__cpu_milli", "node__memory_mib", "node__disk_mib")
 
 Asked = Mapping[tuple[str, str], int]
 """(card label or empty, unit) to how much: what quota rows count."""
+
+Host = tuple[int, int, int]
+"""CPU in thousandths of a core, RAM and disk in MiB."""
+
+ATTENTION = frozenset(
+    {
+        WorkClass.INFERENCE,
+        WorkClass.BATCH_INFERENCE,
+        WorkClass.PRETRAINING,
+        WorkClass.TRAINING,
+        WorkClass.FINETUNING,
+    }
+)
+"""Work that language models make: attention kernels decide how fast it is (requirement P8)."""
 
 TOGETHER = frozenset({"node", "linked"})
 """Topologies whose parts all lie on one node."""
@@ -33,7 +52,8 @@ class PlacedOption:
     """An option with the partition in which it would run.
 
     `cards` is how many cards of this kind the partition has, `on_one_node` the most that one node
-    has of them, `sample` one of them; `homes` has a network domain and a number for each node.
+    has of them, `sample` one of them; `homes` has a network domain and a number for each node,
+    `host` the most CPU, RAM and disk that any of the nodes has.
     """
 
     partition: Partition
@@ -42,10 +62,19 @@ class PlacedOption:
     on_one_node: int
     sample: Card
     homes: tuple[tuple[str, int], ...] = ()
+    host: Host | None = None
+
+    def carries(self, need: Need) -> bool:
+        """Whether some node is large enough: for all parts that must lie together, or for one."""
+        if self.host is None:
+            return True
+        parts = 1 if need.topology in TOGETHER else max(1, need.parts)
+        said = (need.cpu_milli, need.ram_mib, need.disk_mib)
+        return all((one or 0) <= most * parts for one, most in zip(said, self.host, strict=True))
 
     def holds(self, need: Need) -> bool:
         """Whether so many parts could ever lie there together, with nothing else running."""
-        if not self.option.usable:
+        if not (self.option.usable and self.carries(need)):
             return False
         cards = self.on_one_node if need.topology in TOGETHER else self.cards
         if need.topology == "spread":
@@ -88,48 +117,82 @@ def options_for(
     *,
     need: Mapping[str, Any] | Need,
     partitions: Iterable[Partition],
-    shares_trust: bool = True,
+    trust: int | None = None,
     unlimited_modes: bool = False,
+    version: TemplateVersion | None = None,
 ) -> list[PlacedOption]:
     """Every way the partitions' cards could meet the need, best first, refused ones with why.
 
-    Three queries, whatever the number of cards: one card stands for all of its kind.
+    `trust` is the group that asks, None where nobody in particular does; `version` says what kind
+    of work it is. Four queries, whatever the number of cards: one card stands for all of its kind.
     """
     asked = need if isinstance(need, Need) else need_from(need)
     by_id = {one.pk: one for one in partitions}
-    asker = Asker(shares_trust=shares_trust, parts=asked.parts)
+    barred = _barred(by_id, trust)
+    modes = modes_of(asked, unlimited_modes=unlimited_modes)
     found = []
-    for card, homes in _kinds(by_id):
+    for card, homes, host in _kinds(by_id, asked):
         total, most = sum(n for _, n in homes), max(n for _, n in homes)
         facts = card_facts(card)
         if not _wanted(card, facts, asked):
             continue
         chosen = by_id[card.partition_id or 0]
-        modes = modes_of(asked, unlimited_modes=unlimited_modes)
-        offers = tuple(_offers(card, facts, chosen, asked, modes))
+        asker = Asker(
+            external=version is not None and version.kind == WorkloadKind.EXTERNAL,
+            shares_trust=chosen.pk not in barred,
+            attention=version is not None and version.work_class in ATTENTION,
+            parts=asked.parts,
+        )
+        offers, shut = _offers(card, facts, chosen, asked, modes)
         options = recommend(ask_of(asked), offers, asker, chosen.tolerance_points * 10)
-        found += [PlacedOption(chosen, option, total, most, card, homes) for option in options]
+        options += tuple(Option(label=card.label, mode=m, why=Why.NOT_OFFERED) for m in shut)
+        found += [PlacedOption(chosen, one, total, most, card, homes, host) for one in options]
     return sorted(found, key=_rank)
 
 
-def _rank(one: PlacedOption) -> tuple[bool, float, int, int]:
+def _barred(partitions: Mapping[int, Partition], trust: int | None) -> frozenset[int]:
+    """Partitions in which this trust group may share no card with others."""
+    if trust is None:
+        return frozenset()
+    through = Partition.trust_groups.through
+    named: dict[int, set[int]] = {}
+    rows = through.objects.filter(partition__in=list(partitions))
+    for partition, group in rows.values_list("partition_id", "trustgroup_id"):
+        named.setdefault(partition, set()).add(group)
+    return frozenset(pk for pk, groups in named.items() if trust not in groups)
+
+
+def _rank(one: PlacedOption) -> tuple[bool, bool, float, int, int]:
     option = one.option
-    return (not option.usable, option.waste_percent, option.card_micro, one.partition.rank)
+    shut = option.why is Why.NOT_OFFERED
+    micro = option.card_micro
+    return (not option.usable, shut, option.waste_percent, micro, one.partition.rank)
 
 
 def _kinds(
-    partitions: Mapping[int, Partition],
-) -> list[tuple[Card, tuple[tuple[str, int], ...]]]:
-    """One card of each kind in each partition; the network of each node with how many it has."""
+    partitions: Mapping[int, Partition], need: Need
+) -> list[tuple[Card, tuple[tuple[str, int], ...], Host]]:
+    """One card of each kind in each partition; the network of each node that has the labels that
+    are needed, with how many cards it has; and the largest of these nodes."""
     rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
     kinds = ("partition_id", "label")
-    named = rows.order_by().values(*kinds, "node", "node__labels__network")
+    named = rows.order_by().values(*kinds, "node", "node__labels", *HOST)
     homes: dict[tuple[int, str], list[tuple[str, int]]] = {}
+    hosts: dict[tuple[int, str], Host] = {}
     for row in named.annotate(here=Count("pk")):
-        network = str(row["node__labels__network"] or "")
-        homes.setdefault((row["partition_id"], row["label"]), []).append((network, row["here"]))
+        labels, kind = row["node__labels"], (row["partition_id"], row["label"])
+        if not set(need.node_labels) <= {f"{key}={value}" for key, value in labels.items()}:
+            continue
+        homes.setdefault(kind, []).append((str(labels.get("network") or ""), row["here"]))
+        cpu, ram, disk = hosts.get(kind, (0, 0, 0))
+        hosts[kind] = (max(cpu, row[HOST[0]]), max(ram, row[HOST[1]]), max(disk, row[HOST[2]]))
     samples = rows.select_related("node").order_by(*kinds, "pk").distinct(*kinds)
-    return [(one, tuple(homes[one.partition_id or 0, one.label])) for one in samples]
+    return [
+        (one, tuple(homes[kind]), hosts[kind])
+        for one in samples
+        for kind in ((one.partition_id or 0, one.label),)
+        if kind in homes
+    ]
 
 
 def _wanted(card: Card, facts: CardFacts, need: Need) -> bool:
@@ -140,21 +203,41 @@ def _wanted(card: Card, facts: CardFacts, need: Need) -> bool:
         and (not need.encoder or bool(facts.nvenc))
         and (not need.graphics or facts.graphics)
         and card.nominal_gb >= need.min_size_gb
+        and _new_enough(facts, need)
+    )
+
+
+def _new_enough(facts: CardFacts, need: Need) -> bool:
+    """Driver and capability, compared number by number as the planner does."""
+    driver, able = need.min_driver, need.min_compute_capability
+    return (not driver or numbered(facts.driver or "") >= numbered(driver)) and (
+        not able or numbered(facts.compute_capability or "") >= numbered(able)
     )
 
 
 def _offers(
     card: Card, facts: CardFacts, partition: Partition, need: Need, modes: tuple[Mode, ...]
-) -> Iterable[Offer]:
+) -> tuple[tuple[Offer, ...], tuple[Mode, ...]]:
+    """How such a card may be given; and the ways that it could, were the partition to offer them.
+
+    With sharing off a partition offers only what the hardware cuts.
+    """
     size = CardSize(nominal_gb=card.nominal_gb, memory_mib=card.memory_mib)
+    floor = Isolation(need.isolation) if need.isolation else None
+    offered, found, shut = set(partition.modes) or set(Mode), [], []
     for mode in facts.modes:
         geometry = geometry_of(facts, mode)
         isolation = geometry.isolation if geometry else MODE_ISOLATION[mode]
-        floor = Isolation(need.isolation) if need.isolation else None
-        if mode in partition.modes and mode in modes and isolated_enough(isolation, floor):
-            yield Offer(
-                label=card.label, size=size, mode=mode, isolation=isolation, geometry=geometry
-            )
+        if mode not in modes or not isolated_enough(isolation, floor):
+            continue
+        hard = geometry is not None and isolation is Isolation.HARDWARE
+        if mode not in offered or not (partition.sharing or hard or mode is Mode.WHOLE):
+            shut.append(mode)
+            continue
+        found.append(
+            Offer(label=card.label, size=size, mode=mode, isolation=isolation, geometry=geometry)
+        )
+    return tuple(found), tuple(shut)
 
 
 def _per_card(option: Option, card: Card) -> int:
@@ -166,11 +249,20 @@ def _per_card(option: Option, card: Card) -> int:
     return named.get(option.profile) or max(1, MICRO_WHOLE // max(1, option.card_micro))
 
 
-def biggest_host(*, partitions: Iterable[Partition]) -> int:
-    """The most CPU, in thousandths of a core, that one node with cards in the partitions has."""
-    rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
-    found = rows.aggregate(most=Max(F("node__cpu_milli")))["most"]
-    return int(found or 0)
+def host_holds(*, need: Need, partitions: Iterable[Partition]) -> bool:
+    """Whether one node with cards in the partitions could ever hold this work without a card."""
+    rows = Node.objects.filter(
+        cards__in=Card.objects.filter(partition__in=list(partitions)).exclude(
+            state=CardState.RETIRED
+        ),
+        cpu_milli__gte=need.cpu_milli or 0,
+        memory_mib__gte=need.ram_mib or 0,
+        disk_mib__gte=need.disk_mib or 0,
+    )
+    for label in need.node_labels:
+        key, _, value = label.partition("=")
+        rows = rows.filter(labels__contains={key: value})
+    return rows.exists()
 
 
 def host_of(

@@ -18,7 +18,7 @@ from pool.models.users import User
 from pool.rules.access import Door, usable
 from pool.rules.needs import Need, from_mapping, merged
 from pool.rules.problems import Problem
-from pool.selectors.offers import PlacedOption, asked_where, biggest_host, options_for
+from pool.selectors.offers import PlacedOption, asked_where, host_holds, options_for
 from pool.services.refusals import refuse, refusing
 
 WHY = {
@@ -120,15 +120,19 @@ def wish_judged(
     need = need_wished(template_version=template_version, overrides=overrides)
     chosen = partitions_wished(project=project, wanted=partitions)
     if need.parts == 0:
-        if biggest_host(partitions=chosen) < (need.cpu_milli or 0):
-            raise Impossible(why=gettext("no machine there has so many cores"))
+        if not host_holds(need=need, partitions=chosen):
+            raise Impossible(why=_no_host(need, chosen))
         return Wish(project, template_version, need, chosen, ())
     options = options_for(
-        need=need, partitions=chosen, unlimited_modes=template_version.unlimited_modes
+        need=need,
+        partitions=chosen,
+        trust=project.trust_group_id,
+        unlimited_modes=template_version.unlimited_modes,
+        version=template_version,
     )
     holding = tuple(one for one in options if one.holds(need))
     if not holding:
-        raise Impossible(why=_why(options))
+        raise Impossible(why=_why(options, need))
     places = {one.partition.pk for one in holding}
     kept = tuple(one for one in chosen if one.pk in places)
     return Wish(project, template_version, need, kept, holding)
@@ -187,10 +191,20 @@ def _exceeded(row: Quota, asked: int) -> QuotaExceeded:
     )
 
 
-def _why(options: list[PlacedOption]) -> str:
+def _no_host(need: Need, partitions: Iterable[Partition]) -> str:
+    """Why no machine carries work without a card; its cores are named where they alone do."""
+    if not host_holds(need=Need(parts=0, cpu_milli=need.cpu_milli), partitions=partitions):
+        return gettext("no machine there has so many cores")
+    return gettext("no machine there is so large, or has such labels")
+
+
+def _why(options: list[PlacedOption], need: Need) -> str:
     """The reason that holds for the best of the refused options."""
     if not options:
         return gettext("there is no card of that kind in the partitions you may use")
-    if any(one.option.usable for one in options):
+    usable = [one for one in options if one.option.usable]
+    if usable and not any(one.carries(need) for one in usable):
+        return gettext("no machine with such cards has so much CPU, memory or disk")
+    if usable:
         return gettext("there are not enough such cards together in one place")
     return str(WHY.get(options[0].option.why, options[0].option.why))

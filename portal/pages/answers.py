@@ -99,7 +99,13 @@ def answer(
     except Problems as wrong:
         return Answer(problems=wrong.fields)
     chosen = partitions or list(partitions_of(project=project))
-    options = options_for(need=need, partitions=chosen, unlimited_modes=version.unlimited_modes)
+    options = options_for(
+        need=need,
+        partitions=chosen,
+        trust=project.trust_group_id,
+        unlimited_modes=version.unlimited_modes,
+        version=version,
+    )
     usable = [one for one in options if one.holds(need)]
     priced = [_priced(one, project, version, need, seconds) for one in usable[:3]]
     weights = weights_for(
@@ -121,7 +127,7 @@ def answer(
         need=need,
         best=priced[0] if priced else None,
         others=priced[1:],
-        refused=[(one, _why(one)) for one in options if not one.holds(need)],
+        refused=[(one, _why(one, need)) for one in options if not one.holds(need)],
         judged=allowance_judged(
             project=project, need=need, options=options, partitions=chosen, seconds=seconds
         ),
@@ -149,7 +155,9 @@ def _priced(
     return Priced(one, price, need)
 
 
-def _why(one: PlacedOption) -> str:
+def _why(one: PlacedOption, need: Need) -> str:
+    if one.option.usable and not one.carries(need):
+        return _("no machine there has so much CPU, memory or disk")
     if one.option.usable:
         return _("not so many parts in one place")
     return str(WHY.get(one.option.why, one.option.why))
