@@ -1,5 +1,6 @@
 """Rows for tests, each with sensible defaults: a pool with tenants, nodes that said hello, work."""
 
+from datetime import timedelta
 from itertools import count
 
 from nodeagent.protocol.inventory import Card as CardFacts
@@ -13,6 +14,8 @@ from pool.models.quotas import Quota
 from pool.models.templates import Template, TemplateVersion
 from pool.models.tenants import Membership, Organization, Project, TrustGroup
 from pool.models.users import User
+from pool.models.whatif.studies import Study
+from pool.models.whatif.traces import Trace
 from pool.models.workloads import Workload
 from pool.services.nodes import name_fold, node_hello, secret_hash
 from tests.builders import CARDS, mig
@@ -169,6 +172,23 @@ def workload(*, into=None, partitions=None, version=None, need=None, owner=None,
     )
     row.partitions.set(Partition.objects.order_by("rank") if partitions is None else partitions)
     return row
+
+
+def study(*, owner, organization=None, **given):
+    """A what-if that waits, on a week of the books."""
+    until = now()
+    trace = Trace.objects.create(
+        name="a week",
+        source="books",
+        since=until - timedelta(days=7),
+        until=until,
+        owner=owner,
+        organization=organization,
+    )
+    words = {"name": "more", "changes": {"numbers": {"heads": 2}}, "share": "private"}
+    return Study.objects.create(
+        trace=trace, owner=owner, organization=organization, **words | given
+    )
 
 
 def storage(**given):

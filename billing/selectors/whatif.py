@@ -19,7 +19,7 @@ def costs_of(spent: Spent, *, currency: str) -> dict[str, int | None]:
 
     Cards alone: their share of cores and memory, agreements and taxes are left away.
     """
-    rows = [tuple(row) for row in spent]
+    rows = list(spent)
     rates = rates_of(partitions={row[1] for row in rows})
     at, known = micros(database_now()), dict[tuple[Any, ...], int | None]()
     found: dict[str, int | None] = {}

@@ -8,121 +8,294 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pool', '0040_requests_name_what_their_work_uses'),
+        ("pool", "0040_requests_name_what_their_work_uses"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Trace',
+            name="Trace",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='tr', unique=True)),
-                ('name', models.CharField(max_length=80)),
-                ('source', models.CharField(max_length=8)),
-                ('shape', models.CharField(blank=True, max_length=8)),
-                ('since', models.DateTimeField(blank=True, null=True)),
-                ('until', models.DateTimeField(blank=True, null=True)),
-                ('lines', models.BinaryField(blank=True, null=True)),
-                ('work', models.BinaryField(blank=True, null=True)),
-                ('world', models.BinaryField(blank=True, null=True)),
-                ('jobs', models.PositiveIntegerField(default=0)),
-                ('teams', models.JSONField(default=list)),
-                ('left_out', models.JSONField(default=dict)),
-                ('digest', models.CharField(blank=True, max_length=64)),
-                ('taken_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('organization', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pool.organization')),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="tr", unique=True
+                    ),
+                ),
+                ("name", models.CharField(max_length=80)),
+                ("source", models.CharField(max_length=8)),
+                ("shape", models.CharField(blank=True, max_length=8)),
+                ("since", models.DateTimeField(blank=True, null=True)),
+                ("until", models.DateTimeField(blank=True, null=True)),
+                ("lines", models.BinaryField(blank=True, null=True)),
+                ("work", models.BinaryField(blank=True, null=True)),
+                ("world", models.BinaryField(blank=True, null=True)),
+                ("jobs", models.PositiveIntegerField(default=0)),
+                ("teams", models.JSONField(default=list)),
+                ("left_out", models.JSONField(default=dict)),
+                ("digest", models.CharField(blank=True, max_length=64)),
+                ("taken_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="pool.organization",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='Study',
+            name="Study",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='wi', unique=True)),
-                ('name', models.CharField(max_length=80)),
-                ('comment', models.CharField(blank=True, max_length=400)),
-                ('kind', models.CharField(default=pool.lifecycle.studies.StudyKind['SCENARIO'], max_length=8)),
-                ('share', models.CharField(default=pool.lifecycle.studies.Share['PRIVATE'], max_length=12)),
-                ('changes', models.JSONField(default=dict)),
-                ('target_s', models.PositiveIntegerField(blank=True, null=True)),
-                ('state', models.CharField(default=pool.lifecycle.studies.StudyState['WAITING'], max_length=10)),
-                ('state_since', models.DateTimeField(auto_now_add=True)),
-                ('state_reason', models.CharField(blank=True, max_length=200)),
-                ('deadline', models.DateTimeField(blank=True, null=True)),
-                ('progress_milli', models.PositiveSmallIntegerField(default=0)),
-                ('tries', models.PositiveSmallIntegerField(default=0)),
-                ('baseline', models.JSONField(blank=True, null=True)),
-                ('result', models.JSONField(blank=True, null=True)),
-                ('steps', models.JSONField(default=list)),
-                ('digest', models.CharField(blank=True, max_length=64)),
-                ('took_s', models.FloatField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('organization', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pool.organization')),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='studies', to=settings.AUTH_USER_MODEL)),
-                ('trace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='studies', to='pool.trace')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="wi", unique=True
+                    ),
+                ),
+                ("name", models.CharField(max_length=80)),
+                ("comment", models.CharField(blank=True, max_length=400)),
+                (
+                    "kind",
+                    models.CharField(
+                        default=pool.lifecycle.studies.StudyKind["SCENARIO"], max_length=8
+                    ),
+                ),
+                (
+                    "share",
+                    models.CharField(
+                        default=pool.lifecycle.studies.Share["PRIVATE"], max_length=12
+                    ),
+                ),
+                ("changes", models.JSONField(default=dict)),
+                ("target_s", models.PositiveIntegerField(blank=True, null=True)),
+                (
+                    "state",
+                    models.CharField(
+                        default=pool.lifecycle.studies.StudyState["WAITING"], max_length=10
+                    ),
+                ),
+                ("state_since", models.DateTimeField(auto_now_add=True)),
+                ("state_reason", models.CharField(blank=True, max_length=200)),
+                ("deadline", models.DateTimeField(blank=True, null=True)),
+                ("progress_milli", models.PositiveSmallIntegerField(default=0)),
+                ("tries", models.PositiveSmallIntegerField(default=0)),
+                ("baseline", models.JSONField(blank=True, null=True)),
+                ("result", models.JSONField(blank=True, null=True)),
+                ("steps", models.JSONField(default=list)),
+                ("digest", models.CharField(blank=True, max_length=64)),
+                ("took_s", models.FloatField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "organization",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="pool.organization",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="studies",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "trace",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="studies",
+                        to="pool.trace",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
+                "ordering": ["-pk"],
             },
         ),
         migrations.AddConstraint(
-            model_name='trace',
-            constraint=models.CheckConstraint(condition=models.Q(('source__in', [pool.lifecycle.studies.TraceSource['BOOKS'], pool.lifecycle.studies.TraceSource['FILE']])), name='trace_source_known'),
+            model_name="trace",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "source__in",
+                        [
+                            pool.lifecycle.studies.TraceSource["BOOKS"],
+                            pool.lifecycle.studies.TraceSource["FILE"],
+                        ],
+                    )
+                ),
+                name="trace_source_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='trace',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('since__lt', models.F('until')), ('source', 'books')), models.Q(('lines__isnull', False), ('source', 'file')), _connector='OR'), name='trace_of_books_has_a_period'),
+            model_name="trace",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("since__lt", models.F("until")), ("source", "books")),
+                    models.Q(("lines__isnull", False), ("source", "file")),
+                    _connector="OR",
+                ),
+                name="trace_of_books_has_a_period",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='trace',
-            constraint=models.CheckConstraint(condition=models.Q(('taken_at', None), models.Q(('taken_at__isnull', False), ('work__isnull', False), ('world__isnull', False)), _connector='OR'), name='trace_taken_whole'),
+            model_name="trace",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("taken_at", None),
+                    models.Q(
+                        ("taken_at__isnull", False),
+                        ("work__isnull", False),
+                        ("world__isnull", False),
+                    ),
+                    _connector="OR",
+                ),
+                name="trace_taken_whole",
+            ),
         ),
         migrations.AddIndex(
-            model_name='study',
-            index=models.Index(condition=models.Q(('state__in', ['waiting', 'running'])), fields=['id'], name='study_to_do'),
+            model_name="study",
+            index=models.Index(
+                condition=models.Q(("state__in", ["waiting", "running"])),
+                fields=["id"],
+                name="study_to_do",
+            ),
         ),
         migrations.AddIndex(
-            model_name='study',
-            index=models.Index(fields=['owner', '-id'], name='study_by_owner'),
+            model_name="study",
+            index=models.Index(fields=["owner", "-id"], name="study_by_owner"),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [pool.lifecycle.studies.StudyState['CANCELLED'], pool.lifecycle.studies.StudyState['DONE'], pool.lifecycle.studies.StudyState['FAILED'], pool.lifecycle.studies.StudyState['RUNNING'], pool.lifecycle.studies.StudyState['WAITING']])), name='study_state_known'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "state__in",
+                        [
+                            pool.lifecycle.studies.StudyState["CANCELLED"],
+                            pool.lifecycle.studies.StudyState["DONE"],
+                            pool.lifecycle.studies.StudyState["FAILED"],
+                            pool.lifecycle.studies.StudyState["RUNNING"],
+                            pool.lifecycle.studies.StudyState["WAITING"],
+                        ],
+                    )
+                ),
+                name="study_state_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', [pool.lifecycle.studies.StudyKind['CARDS'], pool.lifecycle.studies.StudyKind['SCENARIO']])), name='study_kind_known'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "kind__in",
+                        [
+                            pool.lifecycle.studies.StudyKind["CARDS"],
+                            pool.lifecycle.studies.StudyKind["SCENARIO"],
+                        ],
+                    )
+                ),
+                name="study_kind_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('share__in', [pool.lifecycle.studies.Share['ORGANIZATION'], pool.lifecycle.studies.Share['PLATFORM'], pool.lifecycle.studies.Share['PRIVATE']])), name='study_share_known'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "share__in",
+                        [
+                            pool.lifecycle.studies.Share["ORGANIZATION"],
+                            pool.lifecycle.studies.Share["PLATFORM"],
+                            pool.lifecycle.studies.Share["PRIVATE"],
+                        ],
+                    )
+                ),
+                name="study_share_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('deadline__isnull', False), _connector='OR'), name='study_running_has_deadline'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "running"), _negated=True),
+                    ("deadline__isnull", False),
+                    _connector="OR",
+                ),
+                name="study_running_has_deadline",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'done'), _negated=True), models.Q(('baseline__isnull', False), ('result__isnull', False)), _connector='OR'), name='study_done_has_a_result'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "done"), _negated=True),
+                    models.Q(("baseline__isnull", False), ("result__isnull", False)),
+                    _connector="OR",
+                ),
+                name="study_done_has_a_result",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'scenario'), ('target_s', None)), models.Q(('kind', 'cards'), ('target_s__isnull', False)), _connector='OR'), name='study_of_cards_has_a_target'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("kind", "scenario"), ("target_s", None)),
+                    models.Q(("kind", "cards"), ("target_s__isnull", False)),
+                    _connector="OR",
+                ),
+                name="study_of_cards_has_a_target",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('share', 'organization'), _negated=True), ('organization__isnull', False), _connector='OR'), name='study_shared_in_its_organization'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("share", "organization"), _negated=True),
+                    ("organization__isnull", False),
+                    _connector="OR",
+                ),
+                name="study_shared_in_its_organization",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='study',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='study_has_name'),
+            model_name="study",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("name", ""), _negated=True), name="study_has_name"
+            ),
         ),
     ]

@@ -50,6 +50,8 @@ from portal.api.v1.tenants import OrganizationDoor, ProjectDoor
 from portal.api.v1.tokens import TokenDoor
 from portal.api.v1.usage import UsageDoor
 from portal.api.v1.users import UserDoor
+from portal.api.v1.whatif.records import RecordDoor
+from portal.api.v1.whatif.studies import StudyDoor
 from portal.api.v1.whoami import WhoamiDoor
 from portal.api.v1.workloads import WorkloadDoor
 
@@ -67,11 +69,11 @@ for noun, door in (
     ("approval-policies", ApprovalPolicyDoor),
     ("capacity", CapacityDoor),
     ("budgets", BudgetDoor),
-    ("cards", CardDoor),
-    ("delegations", DelegationDoor),
     ("contracts", ContractDoor),
     ("discounts", DiscountDoor),
     ("overheads", OverheadDoor),
+    ("cards", CardDoor),
+    ("delegations", DelegationDoor),
     ("disputes", DisputeDoor),
     ("environments", EnvironmentDoor),
     ("events", EventDoor),
@@ -97,6 +99,7 @@ for noun, door in (
     ("quota-drifts", DriftDoor),
     ("quota-plans", PlanDoor),
     ("quotas", QuotaDoor),
+    ("records", RecordDoor),
     ("registries", RegistryDoor),
     ("requests", RequestDoor),
     ("reservations", ReservationDoor),
@@ -111,6 +114,7 @@ for noun, door in (
     ("tokens", TokenDoor),
     ("usage", UsageDoor),
     ("users", UserDoor),
+    ("what-ifs", StudyDoor),
     ("whoami", WhoamiDoor),
     ("windows", WindowDoor),
     ("workloads", WorkloadDoor),

@@ -37,6 +37,7 @@ from portal.pages.scenarios import urls as scenarios
 from portal.pages.series import arrays, schedules
 from portal.pages.telemetry import cards as carded
 from portal.pages.telemetry import usage as used
+from portal.pages.whatif import urls as whatif
 from portal.pages.yielding import critical, orders
 
 urlpatterns = [
@@ -68,6 +69,7 @@ urlpatterns = [
     *billing.urlpatterns,
     *notebooks.urlpatterns,
     path("planning/", planning.index, name="planning"),
+    *whatif.urlpatterns,
     path("queue/", listing.index, name="queue"),
     path("queue/heads/", heads.heads, name="queue-heads"),
     path("queue/policy/", policy.policy, name="queue-policy"),

@@ -9,6 +9,9 @@ from nodeagent.protocol.vocabulary import Mode, WorkloadKind
 from pool.lifecycle.catalogue import Access
 from pool.lifecycle.idleness import IdleAction
 from pool.lifecycle.roles import Priority, QuotaKind, QuotaUnit, Role, WorkClass
+from pool.lifecycle.studies import Share, StudyKind, StudyState
+from pool.rules.whatif.compare import Lot
+from pool.rules.whatif.files import SHAPES
 
 REST_FRAMEWORK: dict[str, Any] = {
     "EXCEPTION_HANDLER": "portal.api.errors.envelope",
@@ -55,6 +58,11 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "QuotaUnitEnum": [one.value for one in QuotaUnit],
         "RoleEnum": [one.value for one in Role],
         "SectionEnum": "portal.configuration.SECTION_NAMES",
+        "RecordFormatEnum": list(SHAPES),
+        "StudyKindEnum": [one.value for one in StudyKind],
+        "StudyStateEnum": [one.value for one in StudyState],
+        "StudyShareEnum": [one.value for one in Share],
+        "LotEnum": [one.value for one in Lot],
         "TemplatePriorityEnum": ["high", "normal", "low", "scavenger"],
         "DirectoryEnum": ["ldap", "oidc"],
         "UnitEnum": [one.value for one in Unit],

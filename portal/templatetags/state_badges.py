@@ -44,6 +44,13 @@ SCHEDULE = {
     "paused": ("wait", _("paused")),
     "ended": ("calm", _("ended")),
 }
+STUDY = {
+    "waiting": ("wait", _("waiting")),
+    "running": ("busy", _("running")),
+    "done": ("good", _("done")),
+    "failed": ("bad", _("failed")),
+    "cancelled": ("calm", _("cancelled")),
+}
 SCHEDULE_RUN = {
     "started": ("good", _("started")),
     "skipped": ("calm", _("skipped")),
@@ -115,6 +122,7 @@ TABLES = {
     "node": NODE,
     "schedule": SCHEDULE,
     "schedule_run": SCHEDULE_RUN,
+    "study": STUDY,
     "card": CARD,
     "slice": SLICE,
 }

@@ -1,9 +1,12 @@
 """Recorded jobs of many teams: each on a fixed set of whole nodes, and all in one pool."""
 
+import csv
 import math
 import os
 from collections import defaultdict
+from pathlib import Path
 
+from pool.management.recorded import jobs_from
 from pool.replay.queue import Shape, replay
 from tests.benchmarks import published
 
@@ -54,11 +57,21 @@ def _line(name, waits, use):
     )
 
 
-def test_one_pool_waits_less_and_is_used_more_than_a_fixed_set_for_each_team():
+def _jobs():
+    """Jobs of several teams: of a file as `manage.py simulate queue` reads it, or of the traces."""
+    told = os.environ.get("BENCH_JOBS_FILE", "")
+    if told:
+        with Path(told).open(newline="", encoding="utf-8") as rows:
+            return jobs_from(csv.DictReader(rows))[:JOBS]
     folder = published.traces()
-    if folder is None:
+    return [] if folder is None else published.philly(folder, JOBS, teams=True)
+
+
+def test_one_pool_waits_less_and_is_used_more_than_a_fixed_set_for_each_team():
+    jobs = _jobs()
+    if len({job.tenant for job in jobs}) < 2:
+        _say("no work of several teams is named: nothing is compared")
         return
-    jobs = published.philly(folder, JOBS, teams=True)
     until = max(job.submit_s for job in jobs)
     shares = _shares(jobs)
     assert sum(shares.values()) <= NODES

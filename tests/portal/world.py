@@ -178,6 +178,8 @@ class Tenant:
         self.event_id = record(
             EventKind.WORKLOAD_EXPLAINED, self.workload, actor=SYSTEM, project=self.project
         )
+        admin = self.people["org_admin"].user
+        self.study = rows.study(owner=admin, organization=self.organization)
         self.quota = Quota.objects.filter(project=self.project).first()
         self.membership = Membership.objects.get(user=self.owner)
         self.quota_change = f"qx-{name}"
@@ -335,8 +337,6 @@ class World:
         self.price = Price.objects.create(
             partition=self.partition, currency="EUR", rate_micro=1_900_000, valid=(now(), None)
         )
-        self.window = Window.objects.create(
-            reason="new fans", span=(now() + 900 * HOUR, now() + 901 * HOUR)
         self.contract = Contract.objects.create(since=now().date().replace(day=1))
         self.discount = Discount.objects.create(
             kind="preemptible", milli=100, valid=(now(), None), note="gives way"
@@ -348,6 +348,8 @@ class World:
             currency="EUR",
             amount_micro=10**9,
         )
+        self.window = Window.objects.create(
+            reason="new fans", span=(now() + 900 * HOUR, now() + 901 * HOUR)
         )
         self.window.nodes.set([self.node])
         self.drifted = self.own.quota

@@ -4,7 +4,7 @@ import json
 from datetime import datetime
 from importlib.resources import files
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from pool.lifecycle.roles import Role
@@ -27,7 +27,7 @@ LEAST_DAYS = 7
 def study_list(*, standing: Standing) -> QuerySet[Study]:
     """One's own, those shared in an organization that one runs, those shared with all who plan.
 
-    Who runs the platform reads all.
+    Who runs the platform reads all; who runs nothing reads none.
     """
     content = (f"trace__{name}" for name in CONTENT)
     rows = Study.objects.select_related("trace", "owner", "organization").defer(*content)
@@ -39,6 +39,8 @@ def trace_list(*, standing: Standing) -> QuerySet[Trace]:
     rows = Trace.objects.select_related("owner", "organization").defer(*CONTENT)
     if standing.platform:
         return rows
+    if not _runs(standing):
+        return rows.none()
     mine = Q(owner=standing.user) | Q(organization__in=_runs(standing))
     shared = Study.objects.filter(_readable(standing)).values("trace")
     return rows.filter(mine | Q(pk__in=shared))
@@ -70,6 +72,14 @@ def published_labels() -> tuple[str, ...]:
     return tuple(row["label"] for row in told["cards"])
 
 
+def card_kinds() -> list[tuple[str, str, str, int]]:
+    """Cards that are there: partition (slug and name), model, and how many; in the usual order."""
+    rows = Card.objects.exclude(state="retired").exclude(partition=None)
+    rows = rows.exclude(node__observe=True).order_by("partition__rank", "partition__slug", "label")
+    named = rows.values_list("partition__slug", "partition__name", "label")
+    return list(named.annotate(n=Count("pk")))
+
+
 def seen_teams(*, standing: Standing, study: Study) -> frozenset[str] | None:
     """The teams of its outcome that the person may read; None is all."""
     if standing.platform or study.trace.source == "file":
@@ -88,6 +98,8 @@ def days_recorded(*, since: datetime, until: datetime) -> int:
 def _readable(standing: Standing) -> Q:
     if standing.platform:
         return Q()
+    if not _runs(standing):
+        return Q(pk=None)
     shared = Q(share=Share.ORGANIZATION, organization__in=_runs(standing))
     return Q(owner=standing.user) | shared | Q(share=Share.PLATFORM)
 

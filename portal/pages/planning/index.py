@@ -8,8 +8,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from pool.clock import now
+from pool.lifecycle.studies import StudyKind
 from pool.rules.planning.scatter import Corner, Dot
 from pool.rules.planning.verdict import Band, Choice, Verdict, band_of
+from pool.selectors.whatif.studies import card_kinds, study_list
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless
 from portal.pages.planning.figures import (
     LONGEST,
@@ -20,6 +22,7 @@ from portal.pages.planning.figures import (
     sees_capacity,
     verdict_for,
 )
+from portal.pages.whatif.reach import offered
 
 WHOLE, PERIODS = "pages/planning/index.html", "pages/planning/_periods.html"
 WEEKS = 4
@@ -70,9 +73,25 @@ def index(request: HtmxRequest) -> HttpResponse:
         "models": found,
         "trend": _trend(found),
         "platform": request.standing.platform,
+        **_search(request, verdict),
         **_periods(request),
     }
     return fragment(request, WHOLE, PERIODS, context)
+
+
+def _search(request: HtmxRequest, verdict: Verdict) -> dict[str, Any]:
+    """The way to what-ifs, and the search for the number of cards where there is a verdict."""
+    if not offered(request.standing):
+        return {"offered": False}
+    searches = study_list(standing=request.standing).filter(kind=StudyKind.CARDS)
+    return {
+        "offered": True,
+        "searchable": verdict.choice is not Choice.TOO_EARLY,
+        "kinds": card_kinds(),
+        "searches": [
+            (study, (study.result or {}).get("needed")) for study in searches.order_by("-pk")[:3]
+        ],
+    }
 
 
 def sentence(verdict: Verdict) -> str:

@@ -162,6 +162,9 @@ BODIES = {
     ("idle-rules", "create"): {"idle_seconds": 3600, "project": "vision", "partition": "a100"},
     ("idle-rules", "partial_update"): {"keeps": 1},
     ("idle-rules", "preview"): {"idle_seconds": 600, "project": "vision"},
+    ("records", "create"): {"since": "2026-01-01T00:00:00Z", "until": "2026-01-08T00:00:00Z"},
+    ("what-ifs", "copy"): {"name": "again"},
+    ("what-ifs", "partial_update"): {"name": "other"},
     ("workloads", "night"): {"until": SOON, "reason": "a long run"},
     ("workloads", "share"): {"until": SOON},
     ("workloads", "night_answer"): {"answer": "granted"},
@@ -205,13 +208,14 @@ def address_of(world, tenant, noun):
         "policies": world.policy,
         "prices": world.price,
         "projects": tenant.project,
-        "cutbacks": tenant.cutback,
-        "quota-plans": tenant.planned_quota,
-        "quotas": tenant.quota,
         "contracts": world.contract,
-        "registries": world.registry,
+        "cutbacks": tenant.cutback,
         "discounts": world.discount,
         "overheads": world.overhead,
+        "quota-plans": tenant.planned_quota,
+        "quotas": tenant.quota,
+        "records": tenant.study.trace,
+        "registries": world.registry,
         "requests": tenant.request,
         "reservations": tenant.reservation,
         "schedules": tenant.schedule,
@@ -223,6 +227,7 @@ def address_of(world, tenant, noun):
         "templates": world.version.template,
         "usage": tenant.usage,
         "users": tenant.owner,
+        "what-ifs": tenant.study,
         "windows": world.window,
         "workloads": tenant.workload,
     }
@@ -251,7 +256,14 @@ def named_of(world):
     return {"requests": [world.own.request.uid]}
 
 
+def tried_of(world):
+    """Another number of planned starts, on the tenant's own record."""
+    changes = {"numbers": {"heads": 2}}
+    return {"name": "more", "record": world.own.study.trace.uid, "changes": changes}
+
+
 MADE = {
+    ("what-ifs", "create"): tried_of,
     ("leases", "recall"): recalled,
     ("baseline", "diagnose"): lambda world: {"workload": world.own.workload.uid},
     ("workloads", "create"): lambda world: world.job(),

@@ -44,6 +44,7 @@ SEES: dict[str, frozenset[str]] = {
     "overheads": ADMIN,
     "quota-plans": INSIDE,
     "quotas": INSIDE,
+    "records": ORGANIZATION,
     "registries": ALL,
     "requests": WORK,
     "reservations": WORK,
@@ -57,6 +58,7 @@ SEES: dict[str, frozenset[str]] = {
     "tokens": frozenset({"member"}),
     "usage": INSIDE,
     "users": ORGANIZATION,
+    "what-ifs": ORGANIZATION,
     "windows": ALL,
     "workloads": WORK,
 }
@@ -162,14 +164,14 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("policies", "create"): ADMIN,
     ("policies", "numbers"): ALL,
     ("policies", "revert"): ADMIN,
-    ("prices", "create"): ADMIN,
-    ("projects", "archive"): ORGANIZATION,
     ("contracts", "create"): ADMIN,
     ("discounts", "create"): ADMIN,
     ("discounts", "end"): ADMIN,
     ("overheads", "create"): ADMIN,
-    ("projects", "create"): ORGANIZATION,
+    ("prices", "create"): ADMIN,
     ("prices", "effective"): WORK,
+    ("projects", "archive"): ORGANIZATION,
+    ("projects", "create"): ORGANIZATION,
     ("projects", "hold"): ORGANIZATION,
     ("projects", "living"): ORGANIZATION,
     ("projects", "move"): ORGANIZATION,
@@ -267,6 +269,15 @@ DOES: dict[tuple[str, str], frozenset[str]] = {
     ("workloads", "hold"): RUN,
     ("workloads", "keep"): RUN,
     ("workloads", "hogs"): ALL,
+    ("records", "create"): ORGANIZATION,
+    ("records", "destroy"): ORGANIZATION,
+    ("what-ifs", "cancel"): ORGANIZATION,
+    ("what-ifs", "comparison"): ORGANIZATION,
+    ("what-ifs", "copy"): ORGANIZATION,
+    ("what-ifs", "create"): ORGANIZATION,
+    ("what-ifs", "destroy"): ORGANIZATION,
+    ("what-ifs", "export"): ORGANIZATION,
+    ("what-ifs", "partial_update"): ORGANIZATION,
     ("workloads", "night"): frozenset({"member"}),
     ("workloads", "night_answer"): LEAD,
     ("workloads", "notebook"): WORK,
@@ -291,6 +302,7 @@ BARRED = frozenset(
     {
         *("alert-channels", "alert-deliveries", "alert-routes"),
         *("found-work", "group-roles", "join-tokens", "policies", "quota-drifts"),
+        *("contracts", "discounts", "overheads"),
     }
 )
 """Nouns of platform admins: others are told that they may not."""
@@ -299,4 +311,3 @@ UNADDRESSED = frozenset(
     {"approval-policies", "notices", "whoami", "samples", "queue", "quota-drifts"}
 )
 """Nouns without rows of their own address; they are tried below by name."""
-        *("contracts", "discounts", "overheads"),

@@ -33,12 +33,14 @@ OWNED = {
     "projects": "projects",
     "deputies": "delegations",
     "queue": "workloads",
+    "records": "records",
     "requests": "requests",
     "reservations": "reservations",
     "schedules": "schedules",
     "secrets": "secrets",
     "storage": "storage",
     "tokens": "tokens",
+    "what-ifs": "what-ifs",
     "workloads": "workloads",
 }
 """First word of an address, and the noun of the thing in it, which belongs to one tenant."""
@@ -78,6 +80,7 @@ VERBS = {
     "project-close": "archive",
     "schedule-act": "pause",
     "statement-act": "review",
+    "what-if-act": "cancel",
     "service-account-act": "disable",
 }
 INSIDE = ("org_admin", "lead", "member", "viewer", "billing_reader")

@@ -45,7 +45,7 @@ def _known(place, **rest):
     return Known(partitions={place.slug}, models={"A100-80GB"}, **rest)
 
 
-def _ran(project, place, user, begin, wait, length, **given):
+def ran_once(project, place, user, begin, wait, length, **given):
     """A workload that waited and ran."""
     work = rows.workload(into=project, partitions=[place], owner=user, **given)
     type(work).objects.filter(pk=work.pk).update(
@@ -100,9 +100,9 @@ def test_a_period_of_the_books_is_what_waited_and_ran_in_it(pool):
     place, project, user = pool
     until = now() - HOUR
     since = until - 10 * HOUR
-    inside = _ran(project, place, user, since + HOUR, HOUR, 2 * HOUR)
-    before = _ran(project, place, user, since - 2 * HOUR, HOUR, 3 * HOUR)
-    _ran(project, place, user, since - 9 * HOUR, HOUR, HOUR)
+    inside = ran_once(project, place, user, since + HOUR, HOUR, 2 * HOUR)
+    before = ran_once(project, place, user, since - 2 * HOUR, HOUR, 3 * HOUR)
+    ran_once(project, place, user, since - 9 * HOUR, HOUR, HOUR)
     gone = rows.workload(into=project, partitions=[place], owner=user)
     type(gone).objects.filter(pk=gone.pk).update(
         state="cancelled", queued_at=since + HOUR, ended_at=since + 2 * HOUR
@@ -155,7 +155,7 @@ def test_books_become_a_what_if(pool):
     until = now() - HOUR
     since = until - 30 * HOUR
     for number in range(12):
-        _ran(project, place, user, since + number * HOUR, HOUR, 2 * HOUR)
+        ran_once(project, place, user, since + number * HOUR, HOUR, 2 * HOUR)
     trace = trace_of_books(since=since, until=until, user=user, organization=None, actor=SYSTEM)
     study = _ask(trace, place, user, {"quotas": [{"team": "vision", "cards": 1}]})
     assert studies_due() == 1

@@ -1,0 +1,1 @@
+"""REST of what-ifs and of recorded work."""

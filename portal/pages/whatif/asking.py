@@ -1,0 +1,170 @@
+"""A new what-if: a period or a record, what is changed in it, and a name."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from pool.clock import now
+from pool.errors import Invalid
+from pool.events import Actor
+from pool.lifecycle.studies import StudyKind
+from pool.models import Study, Trace
+from pool.selectors.rounds import wait_target_s
+from pool.selectors.whatif.studies import (
+    LEAST_DAYS,
+    days_recorded,
+    known_for,
+    study_list,
+    trace_list,
+)
+from pool.services.whatif.studies import study_create
+from pool.services.whatif.traces import trace_of_books
+from portal.access.guards import found
+from portal.pages.htmx import HtmxRequest, go, page
+from portal.pages.whatif.fields import changes_from_form, form_of
+from portal.pages.whatif.reach import enter, home_of
+
+PAGE = "pages/whatif/new.html"
+USUAL_DAYS = 7
+SEARCH_DAYS = 28
+
+
+@page("GET", "POST")
+def new(request: HtmxRequest) -> HttpResponse:
+    """The form; what was typed is never lost. `?record=` names recorded work, `?copy=` a what-if
+    whose record and changes are the start.
+    """
+    enter(request.standing)
+    copied = _copied(request)
+    record = _record(request) or (copied.trace if copied is not None else None)
+    if request.method != "POST":
+        return render(request, PAGE, _context(request, record, copied, {}))
+    try:
+        made = _made(request, record)
+    except Invalid as refused:
+        told = {name: " ".join(lines) for name, lines in refused.detail.items()}
+        return render(request, PAGE, _context(request, record, copied, told), status=422)
+    return go(request, reverse("what-if", args=[made.uid]))
+
+
+@page("POST")
+def cards_needed(request: HtmxRequest) -> HttpResponse:
+    """Look for the number of cards of one model that keeps the wait short, over four weeks."""
+    enter(request.standing)
+    said = request.POST
+    place, _between, model = said.get("kind", "").partition("|")
+    until = now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    since = until - timedelta(days=SEARCH_DAYS)
+    days = days_recorded(since=since, until=until)
+    try:
+        if days < LEAST_DAYS:
+            told = _("Not enough data: %(n)s of %(all)s days.") % {"n": days, "all": LEAST_DAYS}
+            raise Invalid(until=told)
+        minutes = said.get("minutes", "")
+        trace = trace_of_books(
+            since=since,
+            until=until,
+            user=request.user,
+            organization=home_of(request.standing),
+            actor=Actor.of(request.user),
+        )
+        made = study_create(
+            name=_("How many %(model)s?") % {"model": model[:60]},
+            trace=trace,
+            changes={"cards": [{"partition": place, "model": model, "count": 0}]},
+            known=known_for(standing=request.standing, trace=trace),
+            user=request.user,
+            organization=trace.organization,
+            actor=Actor.of(request.user),
+            kind=StudyKind.CARDS,
+            target_s=int(minutes) * 60 if _whole(minutes) else wait_target_s(),
+        )
+    except Invalid as refused:
+        told = " ".join(line for lines in refused.detail.values() for line in lines)
+        return render(request, "pages/whatif/_refused.html", {"told": told}, status=422)
+    return go(request, reverse("what-if", args=[made.uid]))
+
+
+def _whole(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) < 7
+
+
+def _made(request: HtmxRequest, record: Trace | None) -> Study:
+    """The what-if that the form describes.
+
+    Raises:
+        Invalid: field by field.
+    """
+    who, home = Actor.of(request.user), home_of(request.standing)
+    trace = record
+    if trace is None:
+        since, until = _span(request)
+        trace = trace_of_books(
+            since=since, until=until, user=request.user, organization=home, actor=who
+        )
+    try:
+        return study_create(
+            name=request.POST.get("name", ""),
+            comment=request.POST.get("comment", ""),
+            trace=trace,
+            changes=changes_from_form(request.POST),
+            known=known_for(standing=request.standing, trace=trace),
+            user=request.user,
+            organization=home,
+            actor=who,
+        )
+    except Invalid:
+        if record is None:
+            trace.delete()
+        raise
+
+
+def _span(request: HtmxRequest) -> tuple[datetime, datetime]:
+    try:
+        first = date.fromisoformat(request.POST.get("since", ""))
+        last = date.fromisoformat(request.POST.get("until", ""))
+    except ValueError:
+        raise Invalid(since=_("That is no date; write it as 2026-05-31.")) from None
+    begin = datetime.combine(first, time(), UTC)
+    end = datetime.combine(last, time(), UTC) + timedelta(days=1)
+    return begin, min(end, now().astimezone(UTC))
+
+
+def _record(request: HtmxRequest) -> Trace | None:
+    """The record that the address or the form names.
+
+    Raises:
+        NotYours: it is not the person's to know.
+    """
+    uid = request.POST.get("record") or request.GET.get("record", "")
+    return found(trace_list(standing=request.standing), uid) if uid else None
+
+
+def _copied(request: HtmxRequest) -> Study | None:
+    uid = request.GET.get("copy", "")
+    return found(study_list(standing=request.standing), uid) if uid else None
+
+
+def _context(
+    request: HtmxRequest, record: Trace | None, copied: Study | None, told: dict[str, str]
+) -> dict[str, Any]:
+    today = now().astimezone(UTC).date()
+    names = known_for(standing=request.standing, trace=record or Trace(source="books"))
+    start = copied.changes if copied is not None else {}
+    title = _("%(name)s (copy)") % {"name": copied.name[:70]} if copied is not None else ""
+    records = trace_list(standing=request.standing).filter(source="file").order_by("-pk")[:50]
+    return {
+        "record": record,
+        "records": records,
+        "since": request.POST.get("since") or (today - timedelta(days=USUAL_DAYS)).isoformat(),
+        "until": request.POST.get("until") or (today - timedelta(days=1)).isoformat(),
+        "name": request.POST.get("name", title),
+        "comment": request.POST.get("comment", copied.comment if copied is not None else ""),
+        "form": form_of(names, start, request.POST if request.method == "POST" else None),
+        "told": told,
+        "copied": copied,
+    }

@@ -1,0 +1,195 @@
+"""One what-if: how far it is, then both outcomes side by side; the same as a file."""
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+
+from billing.selectors.whatif import costs_of
+from pool.lifecycle.studies import STUDY, Share
+from pool.models import Organization, Study
+from pool.rules.whatif.compare import Fared, compared
+from pool.selectors.memberships import Standing
+from pool.selectors.whatif.studies import seen_teams, study_list
+from portal.access.guards import found
+from portal.pages.htmx import HtmxRequest, fragment, page
+from portal.pages.whatif.words import LOTS, SHARES, changes_said, left_out_said
+
+WHOLE, PART = "pages/whatif/detail.html", "pages/whatif/_detail.html"
+TOTAL = (
+    ("p50_wait_s", "duration"),
+    ("p95_wait_s", "duration"),
+    ("mean_wait_s", "duration"),
+    ("never", "number"),
+    ("gave_way", "number"),
+    ("lost_card_hours", "number"),
+    ("card_hours", "number"),
+)
+
+
+class Reader(Protocol):
+    """Whoever reads: a request of a page, or a door of REST."""
+
+    @property
+    def standing(self) -> Standing:
+        """The reader's roles."""
+
+
+@page("GET")
+def detail(request: HtmxRequest, uid: str) -> HttpResponse:
+    """The whole page; htmx asks for its changing part while the replay goes on."""
+    study = found(study_list(standing=request.standing), uid)
+    return fragment(request, WHOLE, PART, study_context(request, study))
+
+
+@page("GET")
+def file(request: HtmxRequest, uid: str) -> HttpResponse:
+    """The comparison team by team, as CSV."""
+    study = found(study_list(standing=request.standing), uid)
+    answer = HttpResponse(
+        comparison_csv(study, outcome(request, study)), content_type="text/csv; charset=utf-8"
+    )
+    answer["Content-Disposition"] = f'attachment; filename="{study.uid}.csv"'
+    return answer
+
+
+def study_context(request: HtmxRequest, study: Study) -> dict[str, Any]:
+    """What the page shows of one what-if."""
+    mine = request.standing.platform or study.owner_id == request.user.pk
+    context: dict[str, Any] = {
+        "study": study,
+        "live": study.state in STUDY.live,
+        "percent": study.progress_milli // 10,
+        "said": changes_said(study),
+        "left_out": left_out_said(study.trace.left_out),
+        "mine": mine,
+        "shares": [
+            (one.value, label)
+            for one, label in SHARES.items()
+            if _may_share(request, study, Share(one))
+        ],
+        "ahead": _ahead(study),
+        "steps": study.steps,
+    }
+    if study.result is not None and study.baseline is not None:
+        context |= outcome(request, study)
+    return context
+
+
+def outcome(reader: Reader, study: Study) -> dict[str, Any]:
+    """Both sides, of the teams that the reader may know; money by today's prices."""
+    before, after = study.baseline or {}, study.result or {}
+    seen = seen_teams(standing=reader.standing, study=study)
+    currency = _currency(study)
+    costs = [costs_of(side.get("spent", ()), currency=currency) for side in (before, after)]
+    rows = compared(before.get("teams", {}), after.get("teams", {}))
+    return {
+        "teams": [
+            {
+                "fared": row,
+                "tone": LOTS[row.lot][0],
+                "lot": LOTS[row.lot][1],
+                "costs": [side.get(row.team) for side in costs],
+            }
+            for row in rows
+            if seen is None or row.team in seen
+        ],
+        "hidden": sum(seen is not None and row.team not in seen for row in rows),
+        "total": [before.get("total", {}), after.get("total", {})],
+        "cost": [_sum(side) for side in costs],
+        "use": [_use(side.get("models", ())) for side in (before, after)],
+        "models": _models(before.get("models", ()), after.get("models", ())),
+        "currency": currency,
+        "picture": _picture(before, after),
+        "needed": after.get("needed"),
+        "there": after.get("there"),
+    }
+
+
+def comparison_csv(study: Study, shown: Mapping[str, Any]) -> str:
+    """One line a team and side; waits in seconds, money in the currency."""
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\r\n").writerow
+    names = [name for name, _unit in TOTAL]
+    write(["what_if", "team", "outcome", "side", "jobs", *names, "cost", "currency"])
+    for row in shown["teams"]:
+        fared: Fared = row["fared"]
+        sides = (("before", fared.before), ("after", fared.after))
+        for (side, told), cost in zip(sides, row["costs"], strict=True):
+            write(
+                [
+                    study.uid,
+                    _plain(fared.team),
+                    fared.lot.value,
+                    side,
+                    told.get("jobs", 0),
+                    *(told.get(name, "") for name in names),
+                    "" if cost is None else f"{cost / 1e6:.2f}",
+                    shown["currency"],
+                ]
+            )
+    return out.getvalue()
+
+
+def _plain(word: str) -> str:
+    """A name that no spreadsheet takes for a formula."""
+    return f"'{word}" if word[:1] in "=+-@\t" else word
+
+
+def _may_share(request: HtmxRequest, study: Study, share: Share) -> bool:
+    if share is Share.ORGANIZATION:
+        return study.organization_id is not None
+    return share is not Share.PLATFORM or request.standing.platform
+
+
+def _ahead(study: Study) -> int:
+    """How many stand before a waiting one."""
+    if study.state != "waiting":
+        return 0
+    return Study.objects.filter(state__in=sorted(STUDY.live), pk__lt=study.pk).count()
+
+
+def _currency(study: Study) -> str:
+    home = study.organization or Organization.objects.order_by("pk").first()
+    return home.currency if home is not None else ""
+
+
+def _sum(costs: Mapping[str, int | None]) -> int | None:
+    known = [cost for cost in costs.values() if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
+
+
+def _use(models: Any) -> int | None:
+    """Held time of all cards' time, in thousandths."""
+    cards = sum(row["cards"] for row in models)
+    return round(sum(row["use_milli"] * row["cards"] for row in models) / cards) if cards else None
+
+
+def _models(before: Any, after: Any) -> list[dict[str, Any]]:
+    sides = [{(row["partition"], row["model"]): row for row in side} for side in (before, after)]
+    return [
+        {"place": key[0], "model": key[1], "before": sides[0].get(key), "after": sides[1].get(key)}
+        for key in sorted(set(sides[0]) | set(sides[1]))
+    ]
+
+
+def _picture(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Cards held and work waiting over the period, both sides."""
+    one, other = before.get("picture", {}), after.get("picture", {})
+    return {
+        "step_s": one.get("step_s", 1),
+        "hours": _("hours from the begin"),
+        "panels": [
+            {
+                "title": title,
+                "lines": [
+                    {"name": _("as it was"), "data": one.get(name, [])},
+                    {"name": _("changed"), "data": other.get(name, [])},
+                ],
+            }
+            for name, title in (("cards", _("Cards held")), ("waiting", _("Work that waits")))
+        ],
+    }

@@ -1,0 +1,165 @@
+"""What-ifs at their pages: asked, followed, compared, shared, taken away; files line by line."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from pool.clock import now
+from pool.cycle.whatif.run import studies_due
+from pool.models import Study, Trace
+from pool.replay.whatif.figures import Tally
+from pool.services.whatif.runs import study_take
+from tests.pool.cycle.whatif.test_run import FILE, ran_once
+
+pytestmark = [pytest.mark.django_db, pytest.mark.handmade_books]
+
+
+def _upload(visitor, text=FILE, shape="csv", name="march"):
+    file = SimpleUploadedFile("march.csv", text.encode())
+    return visitor.client.post("/records/", {"file": file, "shape": shape, "name": name})
+
+
+def _asked(visitor, record, **said):
+    words = {"record": record.uid, "name": "eight", "cards:a100|A100-80GB": "8"} | said
+    return visitor.client.post("/what-ifs/new/", words)
+
+
+@pytest.fixture
+def admin(visit):
+    return visit("org_admin")
+
+
+@pytest.fixture
+def record(admin):
+    assert _upload(admin).status_code == 303
+    return Trace.objects.get(source="file")
+
+
+def test_nothing_yet_says_what_it_is_for(admin):
+    text = admin.client.get("/what-ifs/?mine=1&state=done").content.decode()
+    assert "Nothing matches" in text
+    Study.objects.all().delete()
+    assert "Nothing was asked yet" in admin.client.get("/what-ifs/").content.decode()
+
+
+@pytest.mark.parametrize("role", ["lead", "member", "viewer", "billing_reader", "stranger"])
+def test_who_plans_nothing_is_refused(visit, role):
+    for path in ("/what-ifs/", "/what-ifs/new/", "/records/"):
+        assert visit(role).client.get(path).status_code == 403
+
+
+def test_a_file_is_kept_and_replayed_and_compared(admin, record):
+    page = admin.client.get(f"/what-ifs/new/?record={record.uid}").content.decode()
+    assert "speech" in page and "40" in page
+    answer = _asked(admin, record, **{"limit:speech": "2", "class:vision": "high"})
+    assert answer.status_code == 303
+    study = Study.objects.get(name="eight")
+    waiting = admin.client.get(answer["Location"]).content.decode()
+    assert "every 1s" in waiting and "Cancel" in waiting
+    studies_due()
+    study.refresh_from_db()
+    assert study.state == "done", study.state_reason
+    text = admin.client.get(answer["Location"]).content.decode()
+    for word in ("Who gains, who loses", "speech: at most 2 cards", "a100: 8 × A100-80GB"):
+        assert word in text, word
+    assert "every 1s" not in text
+    assert "eight" in admin.client.get("/what-ifs/").content.decode()
+    lines = admin.client.get(f"/what-ifs/{study.uid}/file.csv").content.decode().splitlines()
+    assert len(lines) == 5 and lines[0].startswith("what_if,team,outcome,side,jobs")
+
+
+def test_wrong_lines_are_told_by_their_number_and_nothing_is_kept(admin):
+    before = Trace.objects.count()
+    answer = _upload(admin, "submit_s,duration_s,gpus\n1,2,3\nx,<b>,0.5\n")
+    text = answer.content.decode()
+    assert answer.status_code == 422 and "Line 3" in text and "<b>" not in text
+    assert _upload(admin, "\0\0").status_code == 422
+    file = SimpleUploadedFile("x.csv", b"\xff\xfe\xff")
+    answer = admin.client.post("/records/", {"file": file, "shape": "csv", "name": "x"})
+    assert answer.status_code == 422 and "UTF-8" in answer.content.decode()
+    assert Trace.objects.count() == before
+
+
+def test_what_is_typed_wrong_stays_in_the_form_and_makes_nothing(admin, record):
+    answer = _asked(admin, record, **{"cards:a100|A100-80GB": "many", "limit:speech": "-7"})
+    text = answer.content.decode()
+    assert answer.status_code == 422 and "cards.1.count" in text and "quotas.1.cards" in text
+    assert 'value="-7"' in text
+    today = now().date()
+    said = {"since": today.isoformat(), "until": (today - timedelta(days=9)).isoformat()}
+    answer = admin.client.post("/what-ifs/new/", said | {"name": "x", "number:heads": "2"})
+    assert answer.status_code == 422 and not Study.objects.filter(name="x").exists()
+
+
+def test_a_copy_begins_with_the_same_changes(admin, record):
+    _asked(
+        admin, record, **{"fresh_place:0": "a100", "fresh_model:0": "L40S", "fresh_count:0": "4"}
+    )
+    study = Study.objects.get(name="eight")
+    text = admin.client.get(f"/what-ifs/new/?copy={study.uid}").content.decode()
+    assert "eight (copy)" in text and record.uid in text and 'value="8"' in text
+
+
+def test_a_running_one_is_cancelled_and_a_finished_one_deleted(admin, record):
+    _asked(admin, record)
+    study = Study.objects.get(name="eight")
+    Study.objects.exclude(pk=study.pk).delete()
+    study_take()
+    page = f"/what-ifs/{study.uid}/"
+    assert admin.client.post(page + "delete/").status_code == 303
+    assert Study.objects.filter(pk=study.pk).exists(), "it runs: it is not deleted"
+    assert admin.client.post(page + "cancel/").status_code == 303
+    study.refresh_from_db()
+    assert study.state == "cancelled"
+    assert admin.client.post(page + "delete/").status_code == 303
+    assert not Study.objects.filter(pk=study.pk).exists()
+    assert admin.client.post(f"/records/{record.uid}/delete/").status_code == 303
+    assert not Trace.objects.filter(pk=record.pk).exists()
+
+
+def test_sharing_opens_it_to_the_organization_and_only_the_platform_to_all(
+    admin, visit, world, record
+):
+    _asked(admin, record)
+    study = Study.objects.get(name="eight")
+    change = f"/what-ifs/{study.uid}/change/"
+    said = {"name": "eight", "comment": "for the board", "share": "organization"}
+    assert admin.client.post(change, said).status_code == 303
+    study.refresh_from_db()
+    assert (study.share, study.comment) == ("organization", "for the board")
+    assert admin.client.post(change, said | {"share": "platform"}).status_code == 403
+    root = visit("platform_admin")
+    assert root.client.post(change, said | {"share": "platform"}).status_code == 303
+
+
+def test_teams_of_others_are_neither_named_nor_counted_in_money(admin, world):
+    nothing = Tally().told()
+    sides = {"total": nothing, "models": [], "spent": [], "picture": {}, "digest": "0" * 64}
+    teams = {name: nothing | {"jobs": 1} for name in ("vision", "speech")}
+    study = world.own.study
+    Study.objects.filter(pk=study.pk).update(
+        state="done", baseline=sides | {"teams": teams}, result=sides | {"teams": teams}
+    )
+    text = admin.client.get(f"/what-ifs/{study.uid}/").content.decode()
+    assert "speech" not in text and "1 team of other organizations is not shown" in text
+    assert "Cost at today" not in text
+
+
+def test_the_number_of_cards_is_refused_before_seven_days_and_searched_after(admin, world):
+    said = {"kind": "a100|A100-80GB", "minutes": "1"}
+    answer = admin.client.post("/what-ifs/cards/", said)
+    assert answer.status_code == 422 and "of 7 days" in answer.content.decode()
+    begin = now() - timedelta(days=12)
+    for day in range(10):
+        at = begin + timedelta(days=day)
+        hour = timedelta(hours=1)
+        ran_once(world.own.project, world.partition, world.own.owner, at, hour, 2 * hour)
+    answer = admin.client.post("/what-ifs/cards/", said)
+    assert answer.status_code == 303, answer.content
+    Study.objects.filter(kind="scenario").delete()
+    assert studies_due() == 1
+    study = Study.objects.get(kind="cards")
+    assert study.state == "done", study.state_reason
+    text = admin.client.get(f"/what-ifs/{study.uid}/").content.decode()
+    assert "What was tried" in text
