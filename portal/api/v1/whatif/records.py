@@ -21,7 +21,7 @@ from portal.pages.whatif.reach import home_of
 
 
 class RecordIn(Given):
-    """A period (`since`, `until`) of this installation, or a file: `name`, `text_format`, `text`."""
+    """A period (`since`, `until`) of the books, or a file: `name`, `text_format`, `text`."""
 
     since = serializers.DateTimeField(required=False, allow_null=True, default=None)
     until = serializers.DateTimeField(required=False, allow_null=True, default=None)
