@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pool.scheduling.board import LATE_S, Board, Ints, Times, ends_s
+from pool.scheduling.board import FREE, LATE_S, Board, Ints, Times, ends_s
 from pool.scheduling.calendar import at, bare, forecast_s, free_from, kept_away, timed
 from pool.scheduling.headroom import bound, spared
 from pool.scheduling.model import (
@@ -19,7 +19,7 @@ from pool.scheduling.model import (
 )
 from pool.scheduling.offer import offer
 from pool.scheduling.stock import NEVER
-from pool.scheduling.take import release, take
+from pool.scheduling.take import charge_all, release, take
 
 Ending = tuple[float, int, Running]
 """When running work is forecast to end, its id, and the work."""
@@ -236,14 +236,53 @@ def head_at(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:
 
 
 def keep(guard: Board, head: Head) -> None:
-    """Take what the head needs off this board: long work may start only on what is left."""
-    nodes = guard.nodes
+    """Take what the head needs off this board: long work may start only on what is left.
+
+    Its cards and its host share, its nodes where they take one group or nobody else, and its part
+    of every limit.
+    """
+    nodes, placed = guard.nodes, head.start.placed
     guard.cards.offered[[guard.cards.index[card] for card in head.start.cards]] = False
     for row, (cpu, memory, disk) in head.left:
         nodes.cpu[row] = min(int(nodes.cpu[row]), cpu)
         nodes.memory[row] = min(int(nodes.memory[row]), memory)
         nodes.disk[row] = min(int(nodes.disk[row]), disk)
+        nodes.busy[row] += 1
         nodes.stamp[row] = guard.words.tick()
+        _keep_company(guard, head.work, row)
+    if placed is not None:
+        charge_all(guard, head.work, placed)
+
+
+def _keep_company(guard: Board, work: Waiting, row: int) -> None:
+    """Let nobody onto the node whom the head could not join there."""
+    nodes, mine = guard.nodes, guard.words.code(("trust", work.trust))
+    alone = work.need.topology is Topology.WHOLE_NODES
+    if nodes.single[row] and nodes.trust[row] in (FREE, mine) and not alone:
+        nodes.trust[row] = mine
+    elif nodes.single[row] or alone:
+        nodes.offered[row] = False
+
+
+def beside(board: Board, guard: Board, heads: Sequence[Head]) -> Board:
+    """The guard for planning one more head: what ends gives its host share back only once.
+
+    `board` is the round's own; what the heads take of a node is off it, whenever they start.
+    """
+    taken: dict[int, list[int]] = {}
+    for head in heads:
+        for host in head.start.placed.hosts if head.start.placed else ():
+            sums = taken.setdefault(guard.nodes.index[host.node], [0, 0, 0])
+            for i, amount in enumerate((host.cpu_milli, host.memory_mib, host.disk_mib)):
+                sums[i] += amount
+    if not any(any(sums) for sums in taken.values()):
+        return guard
+    trial, there = guard.copy(), board.nodes
+    for row, (cpu, memory, disk) in taken.items():
+        trial.nodes.cpu[row] = min(int(trial.nodes.cpu[row]), int(there.cpu[row]) - cpu)
+        trial.nodes.memory[row] = min(int(trial.nodes.memory[row]), int(there.memory[row]) - memory)
+        trial.nodes.disk[row] = min(int(trial.nodes.disk[row]), int(there.disk[row]) - disk)
+    return trial
 
 
 def ends_before(board: Board, work: Waiting, heads: Sequence[Head]) -> bool:

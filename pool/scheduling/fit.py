@@ -29,7 +29,7 @@ from pool.scheduling.model import (
     Waiting,
 )
 from pool.scheduling.quota import card_room, host_room, seats_left
-from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER
+from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER, idle
 from pool.scheduling.trial import layout_open, trial_at
 from pool.scheduling.words import NO_LAYOUT, Sort
 
@@ -214,7 +214,7 @@ def _profiled(board: Board, mode: Mode, rows: Ints, grants: Grants) -> Sieve:
         if geometry is None or not isinstance(granted, Grant) or not granted.profiles:
             continue
         profile = geometry.profiles[granted.profiles[0]]
-        staying = [p for p in board.cards.pieces[row] if p.mode is mode and p.held_by is not None]
+        staying = [p for p in board.cards.pieces[row] if p.mode is mode and not idle(p)]
         alike = all(p.profile == profile.name for p in staying)
         fine[i] = len(staying) < profile.max_instances and (alike or mode is not Mode.AMD_PARTITION)
     yield Reason.LAYOUT, fine
@@ -260,7 +260,7 @@ def host_sieve(board: Board, work: Waiting, parts: int) -> Sieve:
     yield Reason.CPU, nodes.cpu >= share.cpu_milli
     yield Reason.HOST_MEMORY, nodes.memory >= share.memory_mib
     yield Reason.DISK, nodes.disk >= share.disk_mib
-    if need.storage or need.node_labels or need.runner != "process":
+    if need.storage or need.node_labels or need.runner != "process" or _choosy(board):
         yield Reason.STORAGE, np.array([need.storage <= n.storage for n in nodes.states])
         yield (
             Reason.CAPABILITY,
@@ -270,6 +270,16 @@ def host_sieve(board: Board, work: Waiting, parts: int) -> Sieve:
         )
     if need.topology is Topology.WHOLE_NODES:
         yield Reason.TOPOLOGY, nodes.busy == 0
+
+
+def _choosy(board: Board) -> bool:
+    """Whether some node does not run plain processes; looked at once for the same nodes."""
+    states = board.nodes.states
+    whose, found = board.words.memo.get("choosy", (None, False))
+    if whose is not states:
+        found = any("process" not in node.runners for node in states)
+        board.words.memo["choosy"] = (states, found)
+    return bool(found)
 
 
 def _hosts(board: Board, work: Waiting, node: Ints, *, together: bool) -> Sieve:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pool.scheduling.backfill import (
     Head,
+    beside,
     ends_before,
     head_at,
     keep,
@@ -148,18 +149,19 @@ def _head_for(decided: Round, work: Waiting) -> Head | None:
 
     Work that its own limit stops keeps no room from others, unless some leave who give back of it.
     """
-    natural = plan_head(decided.guard, work) if work.short is None else None
-    return _sooner(decided, work, natural)
+    board = beside(decided.board, decided.guard, decided.heads)
+    natural = plan_head(board, work) if work.short is None else None
+    return _sooner(decided, board, work, natural)
 
 
-def _sooner(decided: Round, work: Waiting, natural: Head | None) -> Head | None:
+def _sooner(decided: Round, board: Board, work: Waiting, natural: Head | None) -> Head | None:
     """Order others to leave for this work, unless it would start as soon without."""
     snapshot = decided.board.snapshot
     if natural is not None and natural.start.at_s <= snapshot.now_s + snapshot.rules.notice_s:
         return natural
     if not may_oust(decided.givers, work):
         return natural
-    ousting = oust(decided.guard, work, decided.evictions)
+    ousting = oust(board, work, decided.evictions)
     if ousting is None or (natural is not None and natural.start.at_s <= ousting.at_s):
         return natural
     decided.evictions += ousting.evictions

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pool.scheduling.board import Board
+from pool.scheduling.calendar import at, timed
 from pool.scheduling.model import (
     Eviction,
     Placed,
@@ -63,9 +64,11 @@ def _makes_room(board: Board, work: Waiting, chosen: Sequence[Victim]) -> bool:
 
 
 def _without(board: Board, chosen: Sequence[Victim]) -> Board:
-    """The board once these have left."""
+    """The board once these have left, judged as of then."""
     after = board.copy()
     after.headroom = None
+    if timed(board.snapshot):
+        after.snapshot = at(board.snapshot, _left_s(board, chosen))
     for victim in chosen:
         release(after, victim.running)
     return after
@@ -76,8 +79,13 @@ def _ousting(board: Board, work: Waiting, chosen: Sequence[Victim]) -> Ousting |
     placed = offer(after, work)
     if placed is None:
         return None
-    leaves_s = board.snapshot.now_s + max(victim.notice_s for victim in chosen)
-    return Ousting(tuple(_eviction(work, victim) for victim in chosen), placed, after, leaves_s)
+    orders = tuple(_eviction(work, victim) for victim in chosen)
+    return Ousting(orders, placed, after, _left_s(board, chosen))
+
+
+def _left_s(board: Board, chosen: Sequence[Victim]) -> float:
+    """When the last of them has had its time to leave."""
+    return board.snapshot.now_s + max(victim.notice_s for victim in chosen)
 
 
 def _eviction(work: Waiting, victim: Victim) -> Eviction:

@@ -22,36 +22,35 @@ def take(board: Board, work: Waiting, placed: Placed) -> None:
     """Let the board be as if this start had been committed."""
     for move in placed.moves:
         clear(board, move)
-    taken: dict[str, int] = {}
     until = board.snapshot.now_s + forecast_s(work, board.snapshot.rules)
     for part in placed.parts:
         give(board, part, work)
         row = board.cards.index[part.card]
         board.cards.ends[row] = max(until, board.cards.ends[row])
-        label = board.kinds[board.cards.kind[row]].label
-        taken[label] = taken.get(label, 0) + part.card_micro
     for host in placed.hosts:
         _take_host(board, host, board.words.code(("trust", work.trust)))
-    charge(board, work, placed.partition, taken, placed.hosts)
-    if board.seats:
-        modes = {s.id: s.mode for p in placed.parts for s in _pieces_of(board, p)}
-        take_seats(board, work, placed, modes)
+    charge_all(board, work, placed)
 
 
 def take_alike(guard: Board, board: Board, work: Waiting, placed: Placed) -> None:
     """Take the start on `guard` too: its cards are then as on `board`, where it was taken."""
-    taken: dict[str, int] = {}
     for part in placed.parts:
-        row = board.cards.index[part.card]
-        guard.match(board, row)
-        label = board.kinds[board.cards.kind[row]].label
-        taken[label] = taken.get(label, 0) + part.card_micro
+        guard.match(board, board.cards.index[part.card])
     for host in placed.hosts:
         _take_host(guard, host, board.words.code(("trust", work.trust)))
-    charge(guard, work, placed.partition, taken, placed.hosts)
-    if guard.seats:
-        modes = {s.id: s.mode for p in placed.parts for s in _pieces_of(guard, p)}
-        take_seats(guard, work, placed, modes)
+    charge_all(guard, work, placed)
+
+
+def charge_all(board: Board, work: Waiting, placed: Placed) -> None:
+    """Count a start against every limit and licence that binds it."""
+    taken: dict[str, int] = {}
+    for part in placed.parts:
+        label = board.kinds[board.cards.kind[board.cards.index[part.card]]].label
+        taken[label] = taken.get(label, 0) + part.card_micro
+    charge(board, work, placed.partition, taken, placed.hosts)
+    if board.seats:
+        modes = {s.id: s.mode for p in placed.parts for s in _pieces_of(board, p)}
+        take_seats(board, work, placed, modes)
 
 
 def _pieces_of(board: Board, part: Part) -> tuple[SliceState, ...]:

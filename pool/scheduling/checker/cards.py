@@ -1,10 +1,13 @@
 """The checker's own ledger of cards: places, sums, modes, groups and sizes, in plain loops."""
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from nodeagent.protocol.inventory import Geometry, Profile
+from nodeagent.protocol.inventory import Profile
 from nodeagent.protocol.vocabulary import MODE_ISOLATION, PLACED_MODES, UNISOLATED, Isolation, Mode
+from pool.scheduling.checker.faults import Fault
+from pool.scheduling.checker.sizes import geometry_of, profile_of, size_faults
 from pool.scheduling.model import (
     CardState,
     CarveMove,
@@ -17,18 +20,15 @@ from pool.scheduling.model import (
     Waiting,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that is wrong; `subject` is the id of the workload, card or node in question."""
-
-    code: str
-    subject: int
-    detail: str = ""
+MOST_CLIENTS = 48
+"""No sharing mode serves more holders on one card."""
 
 
 class CardLedger:
-    """The cards as the plan changes them, start by start."""
+    """The cards as the plan changes them, start by start.
+
+    `modes` is what each card's hardware is in then; None where that can not be told.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -38,6 +38,7 @@ class CardLedger:
         for piece in snapshot.slices:
             if piece.card in self.pieces:
                 self.pieces[piece.card].append(piece)
+        self.modes: dict[int, Mode | None] = {c.id: c.mode or Mode.WHOLE for c in snapshot.cards}
         self.touched: set[int] = set()
         self.made = 0
 
@@ -46,6 +47,8 @@ class CardLedger:
         if placed.partition not in work.partitions:
             yield Fault("partition", work.id)
         for move in placed.moves:
+            if move.card not in {part.card for part in placed.parts}:
+                yield Fault("moves_another_card", move.card)
             yield from self._moved(move)
         for part in placed.parts:
             card = self.cards.get(part.card)
@@ -56,6 +59,8 @@ class CardLedger:
                 yield Fault("card_of_another_partition", part.card)
             self.touched.add(card.id)
             yield from self._given(work, card, part)
+        if placed.card_micro != sum(part.card_micro for part in placed.parts):
+            yield Fault("wrong_card_micro", work.id)
 
     def _moved(self, move: CarveMove) -> Iterator[Fault]:
         """Only idle slices of that card go, and a change of mode leaves nothing behind."""
@@ -68,10 +73,21 @@ class CardLedger:
         if move.mode is not None and left:
             yield Fault("mode_change_on_a_card_in_use", move.card)
         self.pieces[move.card] = left
+        card, before = self.cards.get(move.card), self.modes.get(move.card)
+        if card is None or move.mode is None or before is None:
+            return
+        ways = (geometry_of(card, mode) for mode in (before, move.mode))
+        wanted = before is not move.mode and any(way and way.reset_to_enter for way in ways)
+        if wanted and not move.reset:
+            yield Fault("reset_left_out", move.card)
+        self.modes[move.card] = move.mode
 
     def _given(self, work: Waiting, card: CardState, part: Part) -> Iterator[Fault]:
         pieces = self.pieces[card.id]
         if part.new is not None:
+            if self.modes[card.id] not in (None, part.new.mode):
+                yield Fault("mode_not_changed", card.id, part.new.mode)
+            self.modes[card.id] = part.new.mode
             self.made -= 1
             pieces.append(_as_slice(self.made, card.id, part.new, work))
             given = pieces[-1]
@@ -89,6 +105,7 @@ class CardLedger:
                 heavy_bandwidth=work.need.heavy_bandwidth,
             )
             given = pieces[at]
+        yield from size_faults(card, part, part.new or given)
         yield from self._right(work, card, given)
 
     def _right(self, work: Waiting, card: CardState, given: SliceState) -> Iterator[Fault]:
@@ -98,14 +115,7 @@ class CardLedger:
             yield Fault("mode", work.id)
         if need.whole and given.mode is not Mode.WHOLE:
             yield Fault("not_whole", work.id)
-        wrong = (
-            (need.vendors and card.vendor not in need.vendors)
-            or (need.labels and card.label not in need.labels)
-            or (need.architectures and card.architecture not in need.architectures)
-            or (need.encoder and card.nvenc == 0)
-            or (need.graphics and not card.graphics)
-        )
-        if wrong:
+        if _unable(work, card):
             yield Fault("cannot_run_there", work.id)
         if need.isolation is Isolation.HARDWARE and isolation(card, given.mode) != need.isolation:
             yield Fault("isolation", work.id)
@@ -161,35 +171,58 @@ def _as_slice(number: int, card: int, new: NewSlice, work: Waiting) -> SliceStat
     )
 
 
-def _geometry(card: CardState, mode: Mode) -> Geometry | None:
-    return next((g for g in card.geometries if g.mode is mode), None)
-
-
 def _profile(card: CardState, piece: SliceState) -> Profile | None:
-    geometry = _geometry(card, piece.mode)
-    known = geometry.profiles if geometry is not None else ()
-    return next((p for p in known if p.name == piece.profile), None)
+    return profile_of(card, piece.mode, piece.profile)
+
+
+def _unable(work: Waiting, card: CardState) -> bool:
+    """Whether the card is of a make, kind or age that the work does not run on."""
+    need = work.need
+    return bool(
+        (need.vendors and card.vendor not in need.vendors)
+        or (need.labels and card.label not in need.labels)
+        or (need.architectures and card.architecture not in need.architectures)
+        or (need.encoder and card.nvenc == 0)
+        or (need.graphics and not card.graphics)
+        or _older(card.driver, need.min_driver)
+        or _older(card.compute_capability, need.min_compute_capability)
+    )
+
+
+def _older(have: str, wanted: str) -> bool:
+    """Whether a dotted version is below the one that is wanted; a part that is no number is 0."""
+    told, asked = (
+        [int(part) if part.isdigit() else 0 for part in text.split(".") if part]
+        for text in (have, wanted)
+    )
+    return bool(wanted) and told < asked
 
 
 def _big_enough(work: Waiting, card: CardState, given: SliceState, tolerance: int) -> bool:
     need = work.need
+    nominal = card.nominal_gb
     if need.whole:
-        return (need.memory_gb or 0) <= card.nominal_gb and (need.memory_mib or 0) <= (
-            card.memory_mib
-        )
+        least = max(need.memory_gb or 0, need.min_size_gb)
+        return least <= nominal and (need.memory_mib or 0) <= card.memory_mib
     profile = _profile(card, given)
     if need.profile:
         return given.profile == need.profile
     compute = need.compute_milli if need.compute_milli is not None else need.share_milli
     if compute is not None and given.compute_milli + tolerance < compute:
         return False
-    if need.memory_mib is not None:
-        return given.memory_mib >= need.memory_mib
-    nominal = profile.nominal_gb if profile else given.memory_mib * card.nominal_gb
-    wanted = need.memory_gb or 0
+    if need.memory_mib is not None and given.memory_mib < need.memory_mib:
+        return False
+    share = need.share_milli if need.memory_mib is None and need.memory_gb is None else None
+    wanted = need.memory_gb if need.memory_mib is None and need.memory_gb else 0
     if profile or given.mode is Mode.WHOLE:
-        return (profile.nominal_gb if profile else card.nominal_gb) >= wanted
-    return given.memory_mib >= card.memory_mib * wanted // card.nominal_gb and nominal >= 0
+        named = profile.nominal_gb if profile else nominal
+        enough = named * 1000 >= (share or 0) * nominal
+        return enough and named >= max(wanted, need.min_size_gb)
+    in_step = compute is None or need.proportional
+    if in_step and given.compute_milli < given.memory_mib * 1000 // card.memory_mib:
+        return False
+    least = card.memory_mib * max(wanted, need.min_size_gb) // nominal
+    return given.memory_mib >= max(least, card.memory_mib * (share or 0) // 1000)
 
 
 def _overlaps(card: CardState, pieces: list[SliceState]) -> Iterator[Fault]:
@@ -214,8 +247,16 @@ def _overlaps(card: CardState, pieces: list[SliceState]) -> Iterator[Fault]:
 
 
 def _sums(card: CardState, pieces: list[SliceState]) -> Iterator[Fault]:
-    """Soft shares never sum past the card."""
+    """Soft shares never sum past the card, its clients or the most of a vendor's profile."""
     if sum(piece.memory_mib for piece in pieces) > card.memory_mib:
         yield Fault("memory_overcommitted", card.id)
     if sum(piece.compute_milli for piece in pieces) > 1000:
         yield Fault("compute_overcommitted", card.id)
+    if sum(piece.held_by is not None for piece in pieces) > MOST_CLIENTS:
+        yield Fault("too_many", card.id)
+    for name, count in Counter(piece.profile for piece in pieces).items():
+        profile = profile_of(card, pieces[0].mode, name)
+        if profile is not None and count > profile.max_instances:
+            yield Fault("too_many", card.id, name)
+    if len({piece.profile for piece in pieces if piece.mode is Mode.AMD_PARTITION}) > 1:
+        yield Fault("unlike_partitions", card.id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from nodeagent.protocol.vocabulary import WorkloadKind
-from pool.scheduling.checker.cards import Fault
+from pool.scheduling.checker.faults import Fault
 from pool.scheduling.model import Eviction, Plan, PriorityClass, Running, Snapshot, Waiting
 
 Faults = Iterator[Fault]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from nodeagent.protocol.vocabulary import Mode
-from pool.scheduling.checker.cards import Fault
+from pool.scheduling.checker.faults import Fault
 from pool.scheduling.model import (
     CardState,
     Plan,

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from nodeagent.protocol.vocabulary import UNISOLATED, Mode
-from pool.scheduling.checker.cards import Fault, isolation
+from pool.scheduling.checker.cards import isolation
+from pool.scheduling.checker.faults import Fault
+from pool.scheduling.checker.sizes import barred_by, counted_already, length_s, taken_micro
 from pool.scheduling.model import (
     Ceiling,
     CeilingScope,
@@ -26,12 +28,25 @@ def rule_faults(snapshot: Snapshot, plan: Plan, waiting: Works) -> Faults:
     starts = [(p, waiting[p.workload]) for p in plan.placed if p.workload in waiting]
     for placed, work in starts:
         yield from _access(snapshot, placed, work)
-        yield from _time(snapshot, placed, work)
+        yield from calendar_faults(snapshot, placed, work)
         if placed.borrowed and work.priority_class is PriorityClass.CRITICAL:
             yield Fault("critical_on_loan", work.id)
+    yield from sum_faults(snapshot, starts)
+    yield from _barred(snapshot, starts)
+    yield from _unproven(snapshot, starts)
+
+
+def sum_faults(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Faults:
+    """What these starts take too much of together: limits, licences, ceilings of cards."""
     for row in snapshot.quotas:
         if row.kind is QuotaKind.LIMIT:
             yield from _quota(snapshot, row, starts)
+    yield from _seats(snapshot, starts)
+    yield from _ceilings(snapshot, starts)
+
+
+def _seats(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Faults:
+    """No more holders of a mode than there are licences left."""
     modes = {piece.id: piece.mode for piece in snapshot.slices}
     for seats in snapshot.seats:
         taken = sum(
@@ -42,8 +57,6 @@ def rule_faults(snapshot: Snapshot, plan: Plan, waiting: Works) -> Faults:
         )
         if taken > max(0, seats.total - seats.used):
             yield Fault("seats", 0, seats.mode)
-    yield from _ceilings(snapshot, starts)
-    yield from _unproven(snapshot, starts)
 
 
 def start_faults(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
@@ -51,10 +64,8 @@ def start_faults(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
     yield from _access(snapshot, placed, work)
     if placed.borrowed and work.priority_class is PriorityClass.CRITICAL:
         yield Fault("critical_on_loan", work.id)
-    for row in snapshot.quotas:
-        if row.kind is QuotaKind.LIMIT:
-            yield from _quota(snapshot, row, [(placed, work)])
-    yield from _ceilings(snapshot, [(placed, work)])
+    yield from sum_faults(snapshot, [(placed, work)])
+    yield from _barred(snapshot, [(placed, work)])
     yield from _unproven(snapshot, [(placed, work)])
 
 
@@ -79,12 +90,10 @@ def _unisolated(snapshot: Snapshot, placed: Placed) -> bool:
     return any(c and mode and isolation(c, mode) in UNISOLATED for c, mode in found)
 
 
-def _time(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
+def calendar_faults(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults:
     """Nothing that would overlap maintenance, a reservation or another's promise starts."""
     now = snapshot.now_s
-    length = snapshot.rules.unknown_duration_s
-    if work.declared_s is not None:
-        length = work.declared_s * max(1.0, work.p90_ratio)
+    length = length_s(snapshot, work)
     cards = {part.card for part in placed.parts}
     nodes = {host.node for host in placed.hosts}
     for window in snapshot.windows:
@@ -111,11 +120,11 @@ def _quota(snapshot: Snapshot, row: Quota, starts: list[tuple[Placed, Waiting]])
     for placed, work in starts:
         if row.tenant not in work.tenants or row.partition not in (None, placed.partition):
             continue
-        if work.kept and row.unit is Unit.CARD_MICRO and row.tenant in work.tenants[:2]:
+        if counted_already(row, work):
             continue
         if row.unit is Unit.CARD_MICRO:
             added += sum(
-                part.card_micro
+                taken_micro(snapshot, part)
                 for part in placed.parts
                 if row.label in (None, labels.get(part.card))
             )
@@ -123,6 +132,23 @@ def _quota(snapshot: Snapshot, row: Quota, starts: list[tuple[Placed, Waiting]])
             added += sum(_host_units(placed, row.unit))
     if added and row.held + added > row.limit:
         yield Fault("quota", row.id, row.tenant)
+
+
+def _barred(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Faults:
+    """Nobody starts on a kind of card that its tenant's rows do not name, where they name some."""
+    labels = {card.id: card.label for card in snapshot.cards}
+    limits = [row for row in snapshot.quotas if row.kind is QuotaKind.LIMIT]
+    for placed, work in starts:
+        rows = [
+            row
+            for row in limits
+            if row.tenant in work.tenants
+            and row.unit is Unit.CARD_MICRO
+            and row.partition in (None, placed.partition)
+            and not counted_already(row, work)
+        ]
+        if any(barred_by(rows, labels.get(part.card, "")) for part in placed.parts):
+            yield Fault("kind_is_barred", work.id)
 
 
 def _host_units(placed: Placed, unit: Unit) -> Iterator[int]:
@@ -151,7 +177,7 @@ def _unproven(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Fault
 def _ceilings(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Faults:
     """No class takes more of a card than its partition lets it."""
     cards = {card.id: card for card in snapshot.cards}
-    existing = {piece.id: piece.compute_milli for piece in snapshot.slices}
+    existing = {piece.id: piece for piece in snapshot.slices}
     loads: dict[int, list[tuple[str, int]]] = {}
     for piece in snapshot.slices:
         if piece.held_by is not None:
@@ -160,17 +186,24 @@ def _ceilings(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Fault
     for placed, work in starts:
         binding = [c for c in ceilings.get(placed.partition, ()) if work.purpose in c.purposes]
         for part in placed.parts:
-            compute = part.new.compute_milli if part.new else existing.get(part.slice or 0, 0)
+            given, card = part.new or existing.get(part.slice or 0), cards.get(part.card)
+            if given is None or card is None:
+                continue
             load = loads.setdefault(part.card, [])
-            load.append((work.purpose, compute))
-            mixed = part.card in cards and cards[part.card].mixed
-            if any(_over(ceiling, compute, load, mixed) for ceiling in binding):
+            load.append((work.purpose, given.compute_milli))
+            share = (given.compute_milli, given.memory_mib * 1000 / card.memory_mib)
+            if any(_over(ceiling, share, load, card.mixed) for ceiling in binding):
                 yield Fault("ceiling", work.id)
 
 
-def _over(ceiling: Ceiling, compute: int, load: list[tuple[str, int]], mixed: bool) -> bool:
+def _over(
+    ceiling: Ceiling, share: tuple[int, float], load: list[tuple[str, int]], mixed: bool
+) -> bool:
+    """Whether a share (compute and memory, in thousandths) or the sum on its card is too much."""
     if ceiling.scope is CeilingScope.CARD_SPLIT and not mixed:
         return False
+    if share[0] > ceiling.compute_milli or share[1] > ceiling.memory_milli:
+        return True
     if ceiling.scope is CeilingScope.PER_WORKLOAD:
-        return compute > ceiling.compute_milli
+        return False
     return sum(c for purpose, c in load if purpose in ceiling.purposes) > ceiling.compute_milli
