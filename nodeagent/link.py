@@ -21,6 +21,11 @@ from nodeagent.protocol.samples import Heard, LogBatch, SampleBatch
 T = TypeVar("T")
 
 TIMEOUT_S = 10.0
+KEPT_S = 60.0
+"""An idle line is kept open for so long: a message comes every ten seconds, and a new line costs
+both ends more than the message. The portal hangs up after 75 s, so it is never first.
+"""
+
 FIRST_WAIT_S = 0.2
 LONGEST_WAIT_S = 10.0
 
@@ -71,6 +76,7 @@ class Link:
         self._http = httpx.AsyncClient(
             base_url=self.portal,
             timeout=TIMEOUT_S,
+            limits=httpx.Limits(keepalive_expiry=KEPT_S),
             verify=self._tls if self._tls is not None else False,
             trust_env=False,
             headers={"Content-Type": "application/json"},

@@ -161,6 +161,7 @@ class Stack:
             command=[
                 *(sys.executable, "-m", "uvicorn", application, "--fd", str(handle)),
                 *("--no-access-log", "--lifespan", "off", "--timeout-graceful-shutdown", "5"),
+                *("--timeout-keep-alive", "75"),
                 *("--no-server-header", "--log-level", "warning"),
             ],
             well=well,

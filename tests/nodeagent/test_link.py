@@ -1,9 +1,12 @@
 """The line to the portal: what is retried, how long one waits."""
 
+import importlib.util
+
 import pytest
 
-from nodeagent.link import LONGEST_WAIT_S, BackOff, CutOff, Link, TooOld, Unknown
+from nodeagent.link import KEPT_S, LONGEST_WAIT_S, BackOff, CutOff, Link, TooOld, Unknown
 from nodeagent.protocol.desired import Desired
+from nodeagent.telemetry import ROW_S
 
 
 def test_waits_grow_to_ten_seconds_with_jitter_and_begin_anew_after_an_answer():
@@ -49,3 +52,16 @@ async def test_a_portal_that_cannot_be_reached_or_understood_is_cut_off(link, po
         async for _ in nobody.wakes():
             pass
     await nobody.close()
+
+
+async def test_messages_that_come_every_ten_seconds_go_over_one_line_that_is_kept(link, portal):
+    pool = link._http._transport._pool
+    for _ in range(3):
+        await link.desired((0, 0))
+    assert len(pool.connections) == 1
+    assert pool._keepalive_expiry == KEPT_S > 2 * ROW_S
+
+
+def test_what_the_client_looks_for_at_each_request_is_there():
+    """Else it searches all folders of the program for it, thousands of times an hour."""
+    assert importlib.util.find_spec("sniffio") is not None
