@@ -30,7 +30,10 @@ class DeputyForm(forms.Form):
     """Who, from when, until when."""
 
     deputy = forms.ModelChoiceField(
-        label=gettext_lazy("Deputy"), queryset=User.objects.none(), to_field_name="uid"
+        label=gettext_lazy("Deputy"),
+        queryset=User.objects.none(),
+        to_field_name="uid",
+        empty_label=gettext_lazy("choose a person"),
     )
     starts_at = MomentField(label=gettext_lazy("From"))
     ends_at = MomentField(label=gettext_lazy("Until"))

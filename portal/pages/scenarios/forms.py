@@ -70,7 +70,7 @@ class VersionForm(StepsForm):
         widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
         help_text=_("None ticked: any that bounds memory and compute."),
     )
-    topology = _choice(_("Where the parts lie"), LIES)
+    topology = _choice(_("Where the parts lie"), [("", LIES[1][1]), *LIES[2:]])
     encoder = forms.BooleanField(label=_("Needs a video encoder"), required=False)
     preemptible = forms.BooleanField(label=_("Gives way to others"), required=False)
     unlimited_modes = forms.BooleanField(
