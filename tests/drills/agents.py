@@ -7,9 +7,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from nodeagent import processes
 from tests.architecture.house import ROOT
+from tests.drills.cables import Cables, CannotLay, certificate
 from tests.drills.line import Line
 from tests.house import House
 from tests.stack import NOT_PASSED_ON
@@ -19,12 +21,22 @@ NODES = ("sim-a", "sim-b")
 
 
 class Agents:
-    """One process a node of the house's fleet; all of them talk through one line."""
+    """One process a node of the house's fleet; all of them talk through one line.
+
+    `cables` are the nodes' own networks where the machine can make them, else None, and `network`
+    says why not: then a cut is one of the line itself.
+    """
 
     def __init__(self, house: House, names: tuple[str, ...] = NODES) -> None:
         self.house = house
         self.names = names
-        self.line = Line(house.stack.port)
+        self.cables: Cables | None = None
+        try:
+            self.cables = Cables.laid(names)
+            self.network = "each node on a network of its own, whose cable is pulled"
+        except CannotLay as why:
+            self.network = f"cuts at the socket only, as this machine makes no networks: {why}"
+        self.line, self.portals, self.ca = self._wired()
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         admin = house.as_("platform_admin")
         self.tokens = {
@@ -32,7 +44,22 @@ class Agents:
         }
         self.said = (house.root / "agents.log").open("ab")
 
-    def state(self, name: str):
+    def _wired(self) -> tuple[Line, dict[str, str], tuple[str, ...]]:
+        """The line, where each node finds the portal on it, and how it believes that."""
+        port = self.house.stack.port
+        if self.cables is None:
+            line = Line(port)
+            return line, dict.fromkeys(self.names, f"http://127.0.0.1:{line.port}"), ()
+        public, tls = certificate(self.house.root, self.cables.addresses)
+        line = Line(port, self.cables.addresses, tls)
+        ends = self.cables.by_node.items()
+        return (
+            line,
+            {n: f"https://{one.near}:{line.port}" for n, one in ends},
+            ("--ca", str(public)),
+        )
+
+    def state(self, name: str) -> Path:
         """The folder of one agent."""
         return self.house.root / "agents" / name
 
@@ -43,8 +70,9 @@ class Agents:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(NOT_PASSED_ON)}
         self.running[name] = subprocess.Popen(
             [
+                *(() if self.cables is None else self.cables.inside(name)),
                 *(sys.executable, "-m", "nodeagent"),
-                *("--portal", f"http://127.0.0.1:{self.line.port}", "--node", name),
+                *("--portal", self.portals[name], *self.ca, "--node", name),
                 *("--fleet", str(self.house.root / "fleet.yaml")),
                 *("--state-dir", str(self.state(name))),
                 *("--work-dir", str(self.house.root / "work")),
@@ -67,6 +95,19 @@ class Agents:
             if number == signal.SIGKILL:
                 self.running[name].wait(10)
 
+    def unplug(self, name: str) -> None:
+        """The node is cut off: by its cable, else by stopping its agent, which nobody hears."""
+        if self.cables is None:
+            self.kill(name, signal.SIGSTOP)
+        else:
+            self.cables.pull(name)
+
+    def well(self) -> None:
+        """Nothing is wrong between agents and portal any more."""
+        self.line.well()
+        if self.cables is not None:
+            self.cables.plug()
+
     def all_heard(self, *, seconds: float = 60.0) -> None:
         """Every node is ready by the portal's word."""
         ready = "SELECT count(*) FROM pool_node WHERE state = 'ready'"
@@ -87,13 +128,15 @@ class Agents:
 
     def over(self) -> None:
         """All end; shims that a broken test left behind go too."""
-        self.line.well()
+        self.well()
         for name in self.running:
             self.kill(name, signal.SIGCONT)
             self.kill(name)
         for pid in self.shims():
             os.kill(pid, signal.SIGKILL)
         self.line.close()
+        if self.cables is not None:
+            self.cables.take_up()
         self.said.close()
 
 

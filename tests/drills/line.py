@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+import ssl
 import threading
 
 LONGEST_HEAD = 64 * 1024
@@ -16,15 +17,21 @@ class Line:
     `held`: messages arrive late by so many seconds.
     """
 
-    def __init__(self, portal: int) -> None:
+    def __init__(
+        self,
+        portal: int,
+        at: tuple[str, ...] = ("127.0.0.1",),
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.portal = portal
+        self._at, self._tls = at, tls
         self.cut = self.deaf = self.twice = False
         self.held = 0.0
         self.heard = self.lost = self.doubled = 0
         self._open: set[asyncio.StreamWriter] = set()
         self._loop = asyncio.new_event_loop()
         self._over = asyncio.Event()
-        with socket.create_server(("127.0.0.1", 0)) as bound:
+        with socket.create_server((at[0], 0)) as bound:
             self.port = int(bound.getsockname()[1])
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -52,7 +59,7 @@ class Line:
 
     async def _serve(self) -> None:
         """Until it is closed; then every line that is open breaks, and each is seen out."""
-        server = await asyncio.start_server(self._carry, "127.0.0.1", self.port)
+        server = await asyncio.start_server(self._carry, self._at, self.port, ssl=self._tls)
         await self._over.wait()
         server.close()
         self._break()

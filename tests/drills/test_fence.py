@@ -24,6 +24,11 @@ STEP = (
     " (1, clock_timestamp(), clock_timestamp() + make_interval(secs => %s), 1)"
     " ON CONFLICT (id) DO UPDATE SET base_real = excluded.base_real, base_pool = excluded.base_pool"
 )
+ENDINGS = {
+    "killed": lambda agents, name: agents.kill(name),
+    "stopped": lambda agents, name: agents.kill(name, signal.SIGSTOP),
+    "unplugged": lambda agents, name: agents.unplug(name),
+}
 ALERT = "SELECT state FROM pool_alert WHERE key = 'silence:mass' ORDER BY id DESC LIMIT 1"
 ENDED = "SELECT count(*) FROM pool_attempt WHERE state <> 'open'"
 
@@ -38,6 +43,7 @@ def pair():
 def quiet(pair):
     """The stack with both agents heard; empty again afterwards."""
     house, agents = pair
+    agents.well()
     for name in NODES:
         agents.kill(name, signal.SIGCONT)
         agents.start(name)
@@ -46,15 +52,18 @@ def quiet(pair):
     nothing_left(house, agents)
 
 
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
+@pytest.mark.parametrize("ending", ENDINGS)
 def test_a_node_dead_past_the_fence_loses_only_what_asked_to_run_elsewhere(quiet, ending):
-    """Its own shim stops that first, without any agent; then it runs once more, elsewhere."""
+    """Its own shim stops that first, without any agent; then it runs once more, elsewhere.
+
+    `unplugged`: the agent lives and looks after its work, and no packet passes.
+    """
     house, agents = quiet
     keep = Guarded.begun(house, f"keep-{ending}", 3)
     moves = Guarded.begun(house, f"moves-{ending}", silence="requeue")
     where = moves.node
     assert keep.node == where
-    agents.kill(where, ending)
+    ENDINGS[ending](agents, where)
     house.all_in_state([keep.uid, moves.uid], "unreachable", seconds=SILENT_S + 30)
     assert nodes(house)[where] == "silent"
     assert moves.lines("runs") == [moves.lines("runs")[0]]
@@ -63,6 +72,7 @@ def test_a_node_dead_past_the_fence_loses_only_what_asked_to_run_elsewhere(quiet
     assert moves.node != where
     row = house.work(keep.uid)
     assert (row["state"], len(row["attempts"]), keep.lines("signals")) == ("unreachable", 1, [])
+    agents.well()
     agents.kill(where, signal.SIGCONT)
     agents.start(where)
     agents.all_heard()

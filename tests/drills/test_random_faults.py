@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.flow, pytest.mark.xdist_group("drills")]
 CYCLES = int(os.environ.get("DRILL_CYCLES", "12"))
 SEED = int(os.environ.get("DRILL_SEED", "4"))
 AT_ONCE = 6
+KINDS = ["agent", "shim", "cut", "unplugged", "deaf", "twice", "held", "paused"]
 AUDIT = "from pool.cycle.audit import breaches_now; print('breaches:', breaches_now())"
 
 
@@ -30,20 +31,23 @@ class Faults:
     def __init__(self, agents, stream, chance):
         self.agents, self.stream, self.chance = agents, stream, chance
         self.done = Counter()
+        self.deck = []
 
     def cycle(self):
         """One or two faults at once, for a while; then everything runs again."""
-        kinds = self.chance.sample(
-            ["agent", "shim", "cut", "deaf", "twice", "held", "paused"], self.chance.choice([1, 2])
-        )
-        for kind in kinds:
+        for kind in sorted({self._next() for _ in range(self.chance.choice([1, 2]))}):
             getattr(self, kind)()
             self.done[kind] += 1
         time.sleep(self.chance.uniform(0.1, 2.5))
-        self.agents.line.well()
+        self.agents.well()
         for name in NODES:
             self.agents.kill(name, signal.SIGCONT)
             self.agents.start(name)
+
+    def _next(self):
+        """Each kind once before any comes again, so that a short run meets all of them."""
+        self.deck = self.deck or self.chance.sample(KINDS, len(KINDS))
+        return self.deck.pop()
 
     def agent(self):
         for name in self.chance.sample(NODES, self.chance.choice([1, 2])):
@@ -62,6 +66,10 @@ class Faults:
 
     def cut(self):
         self.agents.line.set(cut=True)
+
+    def unplugged(self):
+        for name in self.chance.sample(NODES, self.chance.choice([1, 2])):
+            self.agents.unplug(name)
 
     def deaf(self):
         self.agents.line.set(deaf=True)
@@ -112,5 +120,6 @@ def test_nothing_runs_twice_is_orphaned_or_ends_falsely_through_random_faults():
         line = agents.line
         print(  # noqa: T201
             f"\n{CYCLES} cycles, seed {SEED}: {dict(sorted(faults.done.items()))}; {seen};"
-            f" messages {line.heard}, answers lost {line.lost}, said twice {line.doubled}"
+            f" messages {line.heard}, answers lost {line.lost}, said twice {line.doubled};"
+            f" {agents.network}"
         )
