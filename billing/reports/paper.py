@@ -28,7 +28,13 @@ LOCALES = {"zh-hans": "zh_Hans_CN"}
 
 
 @cache
-def _font(path: Path) -> str:
+def paper_font() -> str:
+    """The font that knows both scripts, ready for use.
+
+    Raises:
+        FileNotFoundError: it was not fetched (`npm ci`, `manage.py vendor`).
+    """
+    path = Path(settings.BASE_DIR) / "static" / "vendor" / FILE
     pdfmetrics.registerFont(TTFont(FONT, str(path)))
     return FONT
 
@@ -39,7 +45,7 @@ def bill_pdf(bill: Bill) -> bytes:
     Raises:
         FileNotFoundError: the font was not fetched (`npm ci`, `manage.py vendor`).
     """
-    font = _font(Path(settings.BASE_DIR) / "static" / "vendor" / FILE)
+    font = paper_font()
     locale = LOCALES.get(get_language() or "en", "en")
     text = ParagraphStyle("text", fontName=font, fontSize=8, leading=11)
     right = ParagraphStyle("right", parent=text, alignment=2)

@@ -31,6 +31,9 @@ COUNT_S = 3600.0
 
 HALF_LIFE_S = 7 * 86_400.0
 
+OUST_S = 3600.0
+"""How often somebody is looked for who must give way: it costs a hundred times a plain round."""
+
 RESTART_S = 120.0
 """What a start after an interruption takes before it goes on from its checkpoint."""
 
@@ -99,6 +102,8 @@ class _Pool:
     running: dict[int, Running] = field(default_factory=dict)
     promises: dict[int, Promise] = field(default_factory=dict)
     heads: frozenset[int] = frozenset()
+    preempts: bool = False
+    ousted_s: float = float("-inf")
     used: dict[str, float] = field(default_factory=dict)
     homes: dict[str, str | None] = field(default_factory=dict)
 
@@ -112,6 +117,7 @@ def replay(
         clock=Clock(now_s=snapshot.now_s),
         live={job.work.id: _Live(job, job.runs_s) for job in jobs},
         breaks=breaks,
+        preempts=snapshot.rules.preemption,
     )
     for job in jobs:
         if job.work.submitted_s < until_s:
@@ -131,10 +137,10 @@ def replay(
 
 def _happened(
     pool: _Pool, events: Sequence[tuple[int, int, int]]
-) -> Generator[Run, None, tuple[frozenset[int], bool]]:
-    """Runs that ended now; returns who came and whether room was freed."""
+) -> Generator[Run, None, tuple[frozenset[int], frozenset[int]]]:
+    """Runs that ended now; returns who came, and in which partitions room was freed."""
     fresh: set[int] = set()
-    freed = False
+    freed: set[int] = set()
     for rank, number, turn in events:
         if rank == COMES:
             pool.waiting[number] = pool.live[number].job.work
@@ -142,15 +148,21 @@ def _happened(
         elif rank in (ENDS, LEAVES):
             live = pool.live[number]
             if turn == live.turn and number in pool.running:
-                freed = True
+                freed.add(pool.running[number].partition)
                 why = Why.DONE if rank == ENDS else Why.PREEMPTED
                 yield _leave(pool, live, why, pool.clock.now_s)
         elif rank == COUNTS:
             _count(pool)
         elif rank in (BREAKS, MENDS):
-            freed = True
+            freed |= _at(pool, pool.breaks[number])
             yield from _card(pool, pool.breaks[number], broken=rank == BREAKS)
-    return frozenset(fresh), freed
+    return frozenset(fresh), frozenset(freed)
+
+
+def _at(pool: _Pool, one: Break) -> frozenset[int]:
+    """The partition of the card."""
+    kind = pool.board.kinds[pool.board.cards.kind[pool.board.cards.index[one.card]]]
+    return frozenset({kind.partition})
 
 
 def _card(pool: _Pool, one: Break, *, broken: bool) -> Iterator[Run]:
@@ -163,27 +175,39 @@ def _card(pool: _Pool, one: Break, *, broken: bool) -> Iterator[Run]:
             yield _leave(pool, pool.live[number], Why.BROKEN, pool.clock.now_s)
 
 
-def _rounds(pool: _Pool, fresh: frozenset[int], freed: bool) -> None:
-    """Rounds until one starts nobody. Where nothing was freed, only newcomers can start."""
+def _rounds(pool: _Pool, fresh: frozenset[int], freed: frozenset[int]) -> None:
+    """Rounds until one starts nobody. Only newcomers can start, and work where room was freed;
+    those with planned starts in the same partitions are looked at so that they keep them.
+    """
     while True:
-        seen = pool.waiting if freed else {n: pool.waiting[n] for n in fresh | pool.heads}
+        touched = freed.union(*(pool.waiting[n].partitions for n in fresh if n in pool.waiting))
+        seen = {
+            n: work
+            for n, work in pool.waiting.items()
+            if n in fresh
+            or not freed.isdisjoint(work.partitions)
+            or (n in pool.heads and not touched.isdisjoint(work.partitions))
+        }
         if not seen:
             return
         made = plan_board(_now(pool, tuple(seen.values())), tell=False)
         for placed in made.placed:
             _start(pool, placed)
         _notice(pool, made)
-        held = frozenset(start.workload for start in made.starts) & pool.waiting.keys()
-        pool.heads = held if freed else held | (pool.heads & pool.waiting.keys())
-        if not made.placed or len(made.placed) < pool.board.snapshot.rules.placements_per_round:
+        held = frozenset(start.workload for start in made.starts)
+        pool.heads = ((pool.heads - seen.keys()) | held) & pool.waiting.keys()
+        if len(made.placed) < pool.board.snapshot.rules.placements_per_round:
             return
-        freed = True
 
 
 def _now(pool: _Pool, waiting: tuple[Waiting, ...]) -> Board:
     """The board with this queue, at this time."""
+    ousts = pool.preempts and pool.clock.now_s >= pool.ousted_s + OUST_S
+    if ousts:
+        pool.ousted_s = pool.clock.now_s
     pool.board.snapshot = replace(
         pool.board.snapshot,
+        rules=replace(pool.board.snapshot.rules, preemption=ousts),
         now_s=pool.clock.now_s,
         waiting=waiting,
         running=tuple(pool.running.values()),
