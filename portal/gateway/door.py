@@ -66,7 +66,8 @@ class Gateway:
         if scope["path"].startswith(f"{base}.gpupool/"):
             await banner.answer(scope, receive, send, guest, self.guests)
             return
-        if by_hand(scope["method"], scope["path"], base):
+        browser = bool(headers.first(scope["headers"], b"sec-fetch-mode"))
+        if by_hand(scope["method"], scope["path"], base, browser=browser):
             self.guests.touched(guest)
         try:
             upstream = await self.upstreams.of(guest) if guest.attempt else None
@@ -122,12 +123,16 @@ class Gateway:
             await said(scope, send, 403, "Open it from the portal.")
 
 
-def by_hand(method: str, path: str, base: str) -> bool:
+def by_hand(method: str, path: str, base: str, *, browser: bool = False) -> bool:
     """Whether a call says that somebody is there.
 
-    An open page writes its own layout down every ten seconds, whether anybody looks at it or not.
+    An open page writes its own layout down every ten seconds, whether anybody looks at it or not,
+    and it saves by itself: every two minutes, and when the end is near. Who types, clicks or drops
+    a file there is told by its script. A call from outside of a browser is somebody's.
     """
-    return method not in SAFE and not path.startswith(f"{base}lab/api/")
+    saves = method == "PUT" or path.endswith("/checkpoints")
+    by_itself = browser and saves and path.startswith(f"{base}api/contents/")
+    return method not in SAFE and not by_itself and not path.startswith(f"{base}lab/api/")
 
 
 def _from_here(scope: Any, *, must: bool) -> bool:

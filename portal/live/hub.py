@@ -8,7 +8,7 @@ channel layer every socket is sent a fresh picture.
 import asyncio
 from collections import defaultdict
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import structlog
 from channels.db import database_sync_to_async
@@ -45,6 +45,8 @@ class Hub:
         self._news = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._number = 0
+        self._arrived: dict[str, list[Seat]] = defaultdict(list)
+        self._doors: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._asked_at = -COLLECT_S
         self._asking: asyncio.Future[int] | None = None
         self._missed = Missed()
@@ -74,7 +76,23 @@ class Hub:
             seat.logs[topic] = LogPlace(offset=offset)
             await self._send_log(topic, [seat])
         else:
-            await self._send(topic, [seat])
+            await self._welcome(topic, seat)
+
+    async def _welcome(self, topic: str, seat: Seat) -> None:
+        """The first picture: one for all who come while the one before is drawn.
+
+        After an outage every page comes back at once; each would have a picture drawn for itself.
+        """
+        self._arrived[topic].append(seat)
+        door = self._doors.setdefault(topic, asyncio.Lock())
+        async with door:
+            seats = self._arrived.pop(topic, [])
+            try:
+                if seats:
+                    await self._send(topic, seats)
+            except Exception:  # whoever came with this one gets theirs at the next look
+                self._everything()
+                raise
 
     async def _learn_number(self) -> None:
         """Ask for the newest event, once for all who come within a moment.

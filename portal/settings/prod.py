@@ -38,6 +38,10 @@ _refuse_unless(
     or (_gateway.scheme == "https" and _gateway.hostname not in {*ALLOWED_HOSTS, None}),
     "GATEWAY_ORIGIN must be an https:// origin with a host name of its own",
 )
+_refuse_unless(
+    not _gateway.netloc or env.text("PUBLIC_URL").startswith("https://"),
+    "GATEWAY_ORIGIN needs PUBLIC_URL (https://): browsers enter notebooks by way of the portal",
+)
 
 SECURE_SSL_REDIRECT = env.flag("SECURE_SSL_REDIRECT", default=True)
 # A load balancer asks this address over plain http from inside.

@@ -12,6 +12,9 @@ from portal.pages.notebooks.hogs import ORDERS
 
 register = template.Library()
 
+HEADS = dict.fromkeys(("share", "cost"), "gp-number d-none d-md-table-cell")
+"""Columns that a telephone has no room for; their numbers stand below the name there."""
+
 
 @register.filter
 def rule_scope(rule: IdleRule) -> str:
@@ -33,7 +36,7 @@ def sort_head(name: str, chosen: str) -> SafeString:
     """The head of a column by which the list can be ordered."""
     return format_html(
         '<th scope="col"{}{}><a href="?sort={}">{}</a></th>',
-        format_html(' class="{}"', "gp-number") if name != "owner" else "",
+        format_html(' class="{}"', HEADS.get(name, "gp-number")) if name != "owner" else "",
         format_html(' aria-sort="{}"', "other") if name == chosen else "",
         name,
         str(ORDERS[name][0]),

@@ -139,7 +139,7 @@
         }
     }
 
-    ["keydown", "pointerdown", "wheel"].forEach(function (kind) {
+    ["keydown", "pointerdown", "wheel", "drop"].forEach(function (kind) {
         document.addEventListener(kind, present, { capture: true, passive: true });
     });
     window.setInterval(look, every);

@@ -6,6 +6,7 @@ import os
 import resource
 import socket
 import time
+from itertools import cycle
 
 import pytest
 import uvicorn
@@ -14,7 +15,7 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import broadcast, serve
 
 from pool.events import SYSTEM
-from pool.services.workloads import workload_hold
+from pool.services.workloads import workload_hold, workload_release
 from portal.asgi import application
 from portal.live import hub as hubs
 from portal.live import reading
@@ -24,6 +25,8 @@ from tests.portal.world import World
 CLIENTS = tuple(int(n) for n in os.environ.get("BENCH_CLIENTS", "200,1000").split(","))
 ROUNDS = 5
 PATIENCE_S = 240.0
+TOPIC = "home"
+"""Rendered once for all sockets of a person, from a dozen queries."""
 
 
 def _files(count):
@@ -41,10 +44,13 @@ async def _last(clients):
 
 async def _told(client, number):
     """The first message that knows of this event."""
-    while True:
-        body = await client.recv(decode=False)
-        if json.loads(body).get("event", 0) >= number:
-            return body
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            body = await client.recv(decode=False)
+            told = json.loads(body)
+            assert "error" not in told, told
+            if told.get("html") and told["event"] >= number:
+                return body
 
 
 async def _bare(count, body):
@@ -63,7 +69,7 @@ async def _bare(count, body):
 
 
 async def _hub(count, session, change, drawn):
-    """The same from the hub's tick: what it reads and renders is in it."""
+    """The same from when it is drawn, and from when the hub begins to read and render."""
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         port = door.getsockname()[1]
@@ -86,19 +92,21 @@ async def _hub(count, session, change, drawn):
         for _ in range(count)
     ]
     for one in clients:
-        await one.send('{"subscribe": ["workloads"]}')
-    _at, body = await _last(clients)
+        await one.send(json.dumps({"subscribe": [TOPIC]}))
+    body = (await asyncio.gather(*(_told(one, 0) for one in clients)))[0]
     took = []
     for _ in range(ROUNDS):
         begun = time.perf_counter()
         number = await sync_to_async(change)()
         bodies = await asyncio.gather(*(_told(one, number) for one in clients))
-        took.append(time.perf_counter() - min(at for at in drawn if at >= begun))
+        last = time.perf_counter()
+        begins, ends = next(one for one in drawn if one[0] >= begun)
+        took.append((last - ends, last - begins))
         body = bodies[0]
     await asyncio.gather(*(one.close() for one in clients))
     server.should_exit = True
     await running
-    return sorted(took), body
+    return took, body
 
 
 @pytest.mark.handmade_books
@@ -108,18 +116,22 @@ async def _hub(count, session, change, drawn):
 def test_the_last_of_many_browsers_sees_a_change_soon(monkeypatch, settings):
     settings.ALLOWED_HOSTS = ["*"]
     world, drawn, real = World(), [], reading.draw
-    works = [world.own.work() for _ in range(30 + len(CLIENTS) * ROUNDS)]
-    left = iter(works)
+    for _ in range(29):
+        world.own.work()
+    work = world.own.work()  # the newest is on top of the page: each change of it is seen
+    verbs = cycle((workload_hold, workload_release))
 
     def draw(user, topic, language):
-        drawn.append(time.perf_counter())
-        return real(user, topic, language)
+        begun = time.perf_counter()
+        html = real(user, topic, language)
+        drawn.append((begun, time.perf_counter()))
+        return html
 
     monkeypatch.setattr(hubs, "_draw", hubs.database_sync_to_async(draw))
     session = cookie_of(world.own.owner)
 
     def change():
-        workload_hold(workload=next(left), actor=SYSTEM, reason="a benchmark")
+        next(verbs)(workload=work, actor=SYSTEM)
         return reading.newest_event()
 
     for count in CLIENTS:
@@ -131,10 +143,12 @@ def test_the_last_of_many_browsers_sees_a_change_soon(monkeypatch, settings):
             return ours, await _bare(count, body), len(body)
 
         ours, bare, size = asyncio.run(both())
+        sent, whole = (sorted(one[which] for one in ours) for which in (0, 1))
         print(  # noqa: T201
-            f"\n{count} browsers, {size} bytes: last after {1000 * ours[0]:.0f} ms at best,"
-            f" {1000 * ours[ROUNDS // 2]:.0f} ms in the middle (reading and rendering in it);"
+            f"\n{count} browsers, {size} bytes: last after {1000 * sent[0]:.0f} ms at best,"
+            f" {1000 * sent[ROUNDS // 2]:.0f} ms in the middle, with reading and rendering once"
+            f" {1000 * whole[0]:.0f} and {1000 * whole[ROUNDS // 2]:.0f} ms;"
             f" bare broadcast {1000 * bare[0]:.0f} and {1000 * bare[ROUNDS // 2]:.0f} ms;"
-            f" ratio {ours[ROUNDS // 2] / bare[ROUNDS // 2]:.2f}"
+            f" ratio {sent[ROUNDS // 2] / bare[ROUNDS // 2]:.2f}"
         )
         assert len(ours) == len(bare) == ROUNDS

@@ -172,6 +172,28 @@ def test_a_notebook_is_used_left_warned_of_kept_reclaimed_and_resumed(person, ho
     assert kept == "still here"
     known = house.as_("member")("GET", f"workloads/{uid}/notebook")
     assert (known["keeps_left"], known["warned_minutes"]) == (3, None)
+    others_only_read(person, mei, uid)
+
+
+def others_only_read(person, mei, uid: str) -> None:
+    """Whoever is of the project reads the files while their owner lets them, and nothing else."""
+    mei.open(f"/notebooks/{uid}/share/").get_by_role("button", name="Let them read").click()
+    expect(mei.page.get_by_text("may read its files until")).to_be_visible(timeout=SOON)
+    there = person("lead").open(f"/notebooks/{uid}/")
+    there.get_by_role("button", name="Look at its files").click()
+    there.wait_for_url(f"**/look/{uid}/", timeout=SOON)
+    assert there.evaluate("getComputedStyle(document.body).maxWidth") == "960px"
+    there.get_by_role("link", name="kept.txt").click()
+    expect(there.get_by_text("still here")).to_be_visible(timeout=SOON)
+    gateway = there.url.partition("/look/")[0]
+    answer = there.request.post(f"{gateway}/look/{uid}/kept.txt", data="gone")
+    assert answer.status == 405
+    assert there.request.get(f"{gateway}/n/{uid}/api/contents").status == 403
+    mei.page.get_by_role("button", name="End it").click()
+    mei.page.locator("#confirm [data-confirm-yes]").click()
+    expect(mei.page.get_by_text("may read its files until")).to_have_count(0, timeout=SOON)
+    there.wait_for_timeout(4000)  # the gateway knows its guests for three seconds
+    assert there.request.get(f"{gateway}/look/{uid}/kept.txt").status == 403
 
 
 def no_portal_from_inside(lab: Page, house: House, uid: str) -> None:

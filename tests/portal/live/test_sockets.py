@@ -1,6 +1,8 @@
 """Browsers' sockets, through the whole ASGI application and the real channel layer."""
 
+import asyncio
 import json
+from contextlib import AsyncExitStack
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -78,6 +80,24 @@ async def test_a_page_is_sent_the_picture_at_once_and_again_when_it_changes(worl
         second = await browser.hear(topic)
     assert first["html"] != second["html"]
     assert second["event"] >= first["event"]
+
+
+async def test_pages_that_come_back_all_at_once_are_drawn_for_together(world, people, monkeypatch):
+    topic = f"workload:{world.own.workload.uid}"
+    drawn = []
+    draw = reading.panel_render
+
+    def counted(user, asked):
+        drawn.append(asked)
+        return draw(user, asked)
+
+    monkeypatch.setattr(reading, "panel_render", counted)
+    async with AsyncExitStack() as pages:
+        here = [await pages.enter_async_context(Browser(people["viewer"])) for _ in range(12)]
+        await asyncio.gather(*(one.say(subscribe=[topic]) for one in here))
+        said = await asyncio.gather(*(one.hear(topic) for one in here))
+    assert {one["html"] for one in said} == {said[0]["html"]}
+    assert len(drawn) < 12
 
 
 async def test_many_sockets_of_one_kind_are_drawn_for_once(world, people, monkeypatch):

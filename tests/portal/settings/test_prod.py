@@ -16,6 +16,7 @@ WHOLE = {
     "DATABASE_URL": "postgresql://gpupool:word@127.0.0.1:1/gpupool",
     "REDIS_URL": "redis://127.0.0.1:1/0",
     "GATEWAY_ORIGIN": "https://apps.example.com",
+    "PUBLIC_URL": "https://pool.example.com",
 }
 
 
@@ -52,6 +53,8 @@ def test_a_whole_configuration_passes_djangos_own_check_for_deployment():
         ("REDIS_URL", None),
         ("GATEWAY_ORIGIN", "https://pool.example.com"),
         ("GATEWAY_ORIGIN", "http://apps.example.com"),
+        ("PUBLIC_URL", None),
+        ("PUBLIC_URL", "http://pool.example.com"),
         ("GPUPOOL_FENCE_SECONDS", "soon"),
     ],
 )
