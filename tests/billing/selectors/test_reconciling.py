@@ -1,7 +1,11 @@
 """Reconciliation: nothing where all tell the same, and every planted difference is found."""
 
+import contextlib
+import os
 import random
 from datetime import timedelta
+from functools import partial
+from unittest import mock
 
 import pytest
 from django.core.management import call_command
@@ -17,6 +21,9 @@ from tests.billing.rows import Books, at, told
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+JOBS = int(os.environ.get("RECONCILE_JOBS", "40"))
+"""How many jobs the run has; the thousand of the acceptance are asked for by hand."""
+
 SINCE, UNTIL = at("2026-02-28"), at("2026-03-02")
 
 
@@ -24,18 +31,27 @@ def found():
     return {one.what.split(",")[0]: one for one in differences(since=SINCE, until=UNTIL)}
 
 
+def crashing(where, run):
+    """It dies in the middle of its work, and what it had written goes with its transaction."""
+    with mock.patch(where, side_effect=MemoryError), contextlib.suppress(MemoryError):
+        run()
+
+
 @pytest.fixture
 def books():
-    """Forty jobs of all lengths, with repeats of both meters in between."""
+    """Jobs of all lengths, with repeats and crashes of meter and ledger in between."""
     chance = random.Random(7)
     opened = Books.opened(rate=1_900_000)
-    for n in range(40):
+    for n in range(JOBS):
         start = at("2026-03-01T08:00:00") + timedelta(seconds=chance.uniform(0, 7200))
         end = start + timedelta(seconds=chance.uniform(0.5, 9000))
         told(opened.hold((start, end), micro=chance.choice([142_857, 250_000, 1_000_000])))
         if n % 10 == 0:
+            crashing("billing.services.metering._due", lambda: usage_meter(page=3))
             usage_meter(page=3)
-            ledger_post(until=at("2026-03-01T10:00:00"))
+            post = partial(ledger_post, until=at("2026-03-01T10:00:00"))
+            crashing("billing.services.posting._posted", post)
+            post()
     usage_meter()
     while ledger_post(until=UNTIL, most=100).more:
         pass
