@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from pool.clock import now
 from pool.cycle.committed import committed
 from pool.cycle.round import only_one
+from pool.cycle.snapshot import take
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
 from pool.lifecycle.leases import LeaseState
@@ -27,6 +28,8 @@ from pool.models.reservations import Reservation
 from pool.models.slices import Slice
 from pool.models.workloads import Workload
 from pool.rules.books import commitments, invariants
+from pool.scheduling.checker import check
+from pool.scheduling.plan import plan
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.levels import level_tenant
 
@@ -67,7 +70,15 @@ def breaches_now() -> list[str]:
         if outermost:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        return [*invariants.breaches(_books()), *commitments.breaches(committed())]
+        broken = [*invariants.breaches(_books()), *commitments.breaches(committed())]
+        return [*broken, *_planned()]
+
+
+def _planned() -> list[str]:
+    """What the plan checker finds wrong with the plan that a round would make of this moment."""
+    snapshot = take(now())
+    faults = check(snapshot, plan(snapshot))
+    return [f"plan: {one.code} of {one.subject} {one.detail}".rstrip() for one in faults]
 
 
 def _books() -> invariants.Books:

@@ -19,6 +19,13 @@ def pool():
     return Obedient(rows.node())
 
 
+def test_a_round_that_is_written_was_judged_by_the_checker(pool, judged_rounds):
+    work = rows.workload()
+    assert run_rounds().opened == 1
+    (made,) = {placed.workload for _, made in judged_rounds for placed in made.placed}
+    assert made == work.pk
+
+
 def test_work_is_placed_carved_run_and_released(pool):
     work = rows.workload()
     quota = rows.quota(
