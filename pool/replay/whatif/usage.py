@@ -17,7 +17,7 @@ class Usage:
     rates: dict[str, float] = field(default_factory=dict)
     sums: dict[str, float] = field(default_factory=dict)
     parents: dict[str, str | None] = field(default_factory=dict)
-    at_s: float = 0.0
+    at_s: float | None = None
     counted_s: float = -math.inf
     told: tuple[TenantShare, ...] = ()
 
@@ -43,9 +43,8 @@ class Usage:
 
     def _on(self, now_s: float) -> None:
         """Let the time pass: what was counts less, what is held counts up."""
-        if self.at_s == 0.0:
-            self.at_s = now_s
-        fades = 0.5 ** ((now_s - self.at_s) / self.half_life_s)
+        passed = 0.0 if self.at_s is None else now_s - self.at_s
+        fades = 0.5 ** (passed / self.half_life_s)
         grows = self.half_life_s / math.log(2) * (1.0 - fades)
         for tenant, rate in self.rates.items():
             self.sums[tenant] = self.sums.get(tenant, 0.0) * fades + rate * grows
