@@ -45,7 +45,7 @@
                     nameLocation: "middle",
                     nameGap: 26,
                     nameTextStyle: { color: token("--gp-ink-3") },
-                    axisLabel: { color: token("--gp-ink-3"), formatter: function (value) { return number.format(value); } },
+                    axisLabel: { color: token("--gp-ink-3"), formatter: function (value) { return number.format(Math.round(value)); } },
                 });
             }),
             yAxis: series.panels.map(function (_panel, at) {
