@@ -13,7 +13,7 @@ from nodeagent.protocol.vocabulary import ExitReason
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models.workloads import Workload
-from pool.selectors.notebooks.nights import night_open
+from pool.selectors.notebooks.nights import night_asked_of, night_open
 from pool.selectors.notebooks.past import held_and_used
 from pool.selectors.notebooks.shares import share_open
 from pool.selectors.notebooks.standing import notebook_list, went_on
@@ -32,7 +32,8 @@ from portal.pages.notebooks.words import evidence_words
 @page("GET")
 def detail(request: HtmxRequest, uid: str) -> HttpResponse:
     """The whole page, or its live part alone."""
-    row = _one(request, uid)
+    asked = night_asked_of(standing=request.standing, uid=uid)
+    row = asked or _one(request, uid)
     card = card_of(row, request.user, request.standing)
     known = card["known"]
     before, after = went_on(row)
@@ -44,7 +45,7 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
         "standing": request.standing,
         "night": night_open(workload=row),
         "may_decide": row.owner_id != request.user.pk
-        and may(request.standing, Verb.REQUEST_DECIDE, row),
+        and (asked is not None or may(request.standing, Verb.REQUEST_DECIDE, row)),
         "held": held_and_used(workload=row),
         "share": share_open(workload=row),
         "may_unshare": may(request.standing, Verb.WORK_STOP, row),

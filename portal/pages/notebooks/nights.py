@@ -19,7 +19,7 @@ from pool.lifecycle.idleness import NightAnswer
 from pool.models.workloads import Workload
 from pool.rules.idling.words import MOST_REASON
 from pool.selectors.approvals.powers import deciders_of
-from pool.selectors.notebooks.nights import night_open
+from pool.selectors.notebooks.nights import night_asked_of, night_open
 from pool.selectors.notebooks.standing import notebook_list
 from pool.services.notebooks.nights import NothingAsked, night_answer, night_ask
 from portal.access.guards import guard
@@ -84,13 +84,15 @@ def priced(request: HtmxRequest, uid: str) -> HttpResponse:
 @page("POST")
 @refusal_as_toast
 def answer(request: HtmxRequest, uid: str, verb: str) -> HttpResponse:
-    """Grant, refuse or withdraw the wish that is open."""
-    row = get_object_or_404(notebook_list(standing=request.standing), uid=uid)
+    """Grant, refuse or withdraw the wish that is open; a deputy answers for somebody away."""
     if verb not in set(NightAnswer):
         raise Http404
     said = NightAnswer(verb)
     own = said is NightAnswer.WITHDRAWN
-    guard(request.standing, Verb.NOTEBOOK_OPEN if own else Verb.REQUEST_DECIDE, row)
+    row = None if own else night_asked_of(standing=request.standing, uid=uid)
+    if row is None:
+        row = get_object_or_404(notebook_list(standing=request.standing), uid=uid)
+        guard(request.standing, Verb.NOTEBOOK_OPEN if own else Verb.REQUEST_DECIDE, row)
     wish = night_open(workload=row)
     if wish is None:
         raise NothingAsked

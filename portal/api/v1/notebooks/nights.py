@@ -12,7 +12,7 @@ from pool.lifecycle.idleness import NightAnswer
 from pool.models import NightKeep
 from pool.rules.idling.words import MOST_REASON
 from pool.selectors.approvals.powers import deciders_of
-from pool.selectors.notebooks.nights import night_open
+from pool.selectors.notebooks.nights import night_asked_of, night_open
 from pool.services.notebooks.nights import NothingAsked, night_answer, night_ask
 from pool.services.notebooks.nudge import MOST_WORDS, owner_nudged
 from portal.access.guards import guard
@@ -116,13 +116,20 @@ class NightVerbs(Listed):
 
     @action(detail=True, methods=["post"], url_path="night/answer")
     def night_answer(self, request: Request, uid: str) -> Response:
-        """Grant or refuse the wish that is open, or (its own asker) withdraw it."""
-        row = self.one()
-        guard(self.standing, Verb.NOTEBOOK_OPEN, row)
+        """Grant or refuse the wish that is open, or (its own asker) withdraw it.
+
+        A deputy answers for somebody who is away.
+        """
+        asked = night_asked_of(standing=self.standing, uid=uid)
+        row = asked or self.one()
+        if asked is None:
+            guard(self.standing, Verb.NOTEBOOK_OPEN, row)
         given = self.taken()
         answer = NightAnswer(given["answer"])
-        if answer is not NightAnswer.WITHDRAWN:
+        if asked is None and answer is not NightAnswer.WITHDRAWN:
             guard(self.standing, Verb.REQUEST_DECIDE, row)
+        if asked is not None and answer is NightAnswer.WITHDRAWN:
+            guard(self.standing, Verb.NOTEBOOK_OPEN, row)
         wish = night_open(workload=row)
         if wish is None:
             raise NothingAsked
