@@ -121,14 +121,20 @@ def _start_or_block(decided: Round, work: Waiting) -> bool:
     if _start(decided, _room(decided, work), work, backfilled=bool(before)):
         return True
     told = explain(board, work, before[0].start if before else None) if decided.tell else None
-    waits = told is None or told.level in (Level.BUSY, Level.ORDER) or told.reason in ENDING
-    head = _head_for(decided, work) if waits and needs_head(work) else None
+    head = _head_for(decided, work, told) if needs_head(work) and _passes(told) else None
     if head is not None:
         decided.add(head)
     if told is not None:
         starts_s = None if head is None else head.start.at_s
         decided.waits[work.id] = replace(_limited(decided, work, told), starts_s=starts_s)
     return True
+
+
+def _passes(told: Explanation | None) -> bool:
+    """Whether what it waits for may end by itself, or by others' leave."""
+    if told is None or told.level in (Level.BUSY, Level.ORDER):
+        return True
+    return told.reason in ENDING or told.reason is Reason.QUOTA
 
 
 def _may_hold(decided: Round, before: Sequence[Head]) -> bool:
@@ -144,13 +150,14 @@ def _room(decided: Round, work: Waiting) -> Board:
     return decided.board if ends_before(decided.board, work, decided.heads) else decided.guard
 
 
-def _head_for(decided: Round, work: Waiting) -> Head | None:
+def _head_for(decided: Round, work: Waiting, told: Explanation | None = None) -> Head | None:
     """Room for the head: when running work ends, or sooner by others' leave.
 
     Work that its own limit stops keeps no room from others, unless some leave who give back of it.
     """
     board = beside(decided.board, decided.guard, decided.heads)
-    natural = plan_head(board, work) if work.short is None else None
+    limited = work.short is not None or (told is not None and told.reason is Reason.QUOTA)
+    natural = None if limited else plan_head(board, work)
     return _sooner(decided, board, work, natural)
 
 

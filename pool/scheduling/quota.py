@@ -1,10 +1,10 @@
 """Room under quota rows and licence seats: what a start may still take, and what is borrowed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.board import Board
-from pool.scheduling.model import HostPart, Placed, Quota, QuotaKind, Seats, Unit, Waiting
+from pool.scheduling.model import HostPart, Placed, Quota, QuotaKind, Running, Seats, Unit, Waiting
 
 UNBOUND = 1 << 60
 """Room where no row binds."""
@@ -111,3 +111,49 @@ def take_seats(board: Board, work: Waiting, placed: Placed, modes: Mapping[int, 
 def _needs_seat(row: Seats, work: Waiting, partition: int, mode: Mode) -> bool:
     mine = row.tenant is None or row.tenant in work.tenants
     return row.mode is mode and mine and row.partition in (None, partition)
+
+
+def give_back(board: Board, running: Running) -> None:
+    """Take work that ends off every limit and licence that counts it; it stands on the board yet.
+
+    Rows that count the cards of a reservation go on counting them. What is borrowed stands on no
+    guarantee.
+    """
+    if board.quotas.keys().isdisjoint(running.tenants) and not board.seats:
+        return
+    where = ((board.words.where.get(s), s) for s in running.slices)
+    pieces = [(row, piece) for row, piece in where if row is not None]
+    labels = [board.kinds[board.cards.kind[row]].label for row, _ in pieces]
+    kept = _reserved(board, {int(board.cards.ids[row]) for row, _ in pieces})
+    for row in (row for tenant in running.tenants for row in board.quotas.get(tenant, ())):
+        if row.partition not in (None, running.partition):
+            continue
+        outer = row.unit is Unit.CARD_MICRO and row.tenant in running.tenants[:2]
+        free = row.kind is QuotaKind.ENTITLEMENT and running.borrowed
+        if not free and not (kept and outer):
+            left = board.held[row.id] - _counted(row, running, labels)
+            board.held[row.id] = max(0, left)
+    _seats_back(board, running, pieces)
+
+
+def _reserved(board: Board, cards: set[int]) -> bool:
+    return any(cards & one.cards for one in board.snapshot.reservations)
+
+
+def _counted(row: Quota, running: Running, labels: Sequence[str]) -> int:
+    """What the row counts of it; of several kinds of card each is taken to have an equal part."""
+    if row.unit is Unit.CARD_MICRO:
+        mine = sum(row.label in (None, label) for label in labels)
+        return running.card_micro * mine // len(labels) if labels else 0
+    which = (Unit.CPU_MILLI, Unit.MEMORY_MIB, Unit.DISK_MIB).index(row.unit)
+    return sum(amounts[which] for _, *amounts in running.hosts)
+
+
+def _seats_back(board: Board, running: Running, pieces: Sequence[tuple[int, int]]) -> None:
+    for seat in board.snapshot.seats:
+        mine = seat.tenant is None or seat.tenant in running.tenants
+        if seat.id in board.seats and mine and seat.partition in (None, running.partition):
+            held = (
+                one for row, piece in pieces for one in board.cards.pieces[row] if one.id == piece
+            )
+            board.seats[seat.id] += sum(one.mode is seat.mode for one in held)

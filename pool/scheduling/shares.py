@@ -12,7 +12,8 @@ from pool.scheduling.board import Board, Ints
 from pool.scheduling.fit import Grants, ceiling_room
 from pool.scheduling.grant import Grant
 from pool.scheduling.isolation import calm
-from pool.scheduling.model import Policy, Rules, Topology, Waiting
+from pool.scheduling.kinds import CardKind
+from pool.scheduling.model import Policy, Topology, Waiting
 from pool.scheduling.parts import Cutting, mig_cutting, soft_cutting
 from pool.scheduling.score import fragments, share_deltas
 from pool.scheduling.take import clear, give
@@ -47,10 +48,25 @@ class Hunt:
     room: tuple[int, ...]
 
 
-def heavy(work: Waiting, rules: Rules) -> bool:
-    """Heavy work prefers strong cards, light work weak ones."""
-    need = work.need
-    return need.whole or (need.memory_gb or 0) >= rules.heavy_gb
+def heavy(board: Board, work: Waiting, grants: Grants) -> bool:
+    """Heavy work prefers strong cards, light work weak ones.
+
+    Heavy are whole cards, several at once, and much memory, in whatever words it was asked for:
+    what counts is the least that some card would give, in nominal GB.
+    """
+    if work.need.whole or work.need.parts > 1:
+        return True
+    given = zip(board.kinds, grants.by_kind, strict=True)
+    sizes = [_given_gb(kind, one) for kind, one in given if isinstance(one, Grant)]
+    return bool(sizes) and min(sizes) >= board.snapshot.rules.heavy_gb
+
+
+def _given_gb(kind: CardKind, granted: Grant) -> float:
+    """The nominal size of a grant on a kind of card, in GB."""
+    geometry = kind.geometry(granted.mode)
+    if geometry is not None and granted.profiles:
+        return geometry.profiles[granted.profiles[0]].nominal_gb
+    return granted.memory_mib * kind.size.nominal_gb / kind.size.memory_mib
 
 
 def pick_shares(board: Board, hunt: Hunt, rows: Ints) -> tuple[Cutting, ...] | None:
@@ -82,11 +98,11 @@ def pick_share(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
     return soft_cutting(board, row, granted) if isinstance(granted, Grant) else None
 
 
-def _dearness(board: Board, work: Waiting, rows: Ints, micro: Ints) -> Ints:
+def _dearness(board: Board, hunt: Hunt, rows: Ints, micro: Ints) -> Ints:
     """Heavy work: strong cards first. Light work: what takes least of a card's strength."""
     strength = np.array([kind.strength for kind in board.kinds], dtype=np.int64)
     mine = strength[board.cards.kind[rows]]
-    return -mine if heavy(work, board.snapshot.rules) else np.maximum(mine, 1) * micro
+    return -mine if heavy(board, hunt.work, hunt.grants) else np.maximum(mine, 1) * micro
 
 
 def _soft_order(board: Board, hunt: Hunt, rows: Ints) -> Ints:
@@ -97,7 +113,7 @@ def _soft_order(board: Board, hunt: Hunt, rows: Ints) -> Ints:
         cards.compute[rows] - grants.compute[kind],
         (cards.memory[rows] - grants.memory[kind]) * 1000 // np.maximum(1, cards.memory[rows]),
     )
-    dearness = _dearness(board, hunt.work, rows, grants.micro[kind])
+    dearness = _dearness(board, hunt, rows, grants.micro[kind])
     table = fragments(board) if hunt.policy is Policy.FRAGMENTATION else None
     if table is not None:
         waste = share_deltas(board, table, hunt.work, rows, grants, hunt.mode)
@@ -154,7 +170,7 @@ def _merit(
     micro, removed, made, loss, compute = _scores(board, hunt, sort.kind, trial, room)
     size = micro if compute <= left else NOWHERE
     strength = board.kinds[sort.kind].strength
-    strong = heavy(hunt.work, board.snapshot.rules)
+    strong = heavy(board, hunt.work, hunt.grants)
     dearness = -strength if strong else max(strength, 1) * size
     fresh = int(sort.untouched) + (sort.entry > 0)
     if hunt.policy is Policy.SPREAD:

@@ -15,7 +15,7 @@ from pool.scheduling.model import (
     SliceState,
     Waiting,
 )
-from pool.scheduling.quota import charge, take_seats
+from pool.scheduling.quota import charge, give_back, take_seats
 
 
 def take(board: Board, work: Waiting, placed: Placed) -> None:
@@ -122,7 +122,8 @@ def _take_host(board: Board, host: HostPart, trust: int) -> None:
 
 
 def release(board: Board, running: Running) -> None:
-    """Let the board be as if this work had ended and its slices were gone."""
+    """Let the board be as if this work had ended: its slices are gone, its limits have room."""
+    give_back(board, running)
     rows = {board.words.where[s] for s in running.slices if s in board.words.where}
     hosts = [
         HostPart(node=n, cpu_milli=c, memory_mib=m, disk_mib=d) for n, c, m, d in running.hosts

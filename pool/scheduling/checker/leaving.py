@@ -7,6 +7,7 @@ from math import ceil
 
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.scheduling.checker.faults import Fault
+from pool.scheduling.checker.returns import limits_after
 from pool.scheduling.model import Eviction, Plan, PriorityClass, Running, Snapshot, Waiting
 
 Faults = Iterator[Fault]
@@ -57,7 +58,8 @@ def leave_faults(snapshot: Snapshot, plan: Plan, waiting: Works) -> Faults:
 
 
 def without(snapshot: Snapshot, leaving: frozenset[int]) -> Snapshot:
-    """The snapshot once these have left: their slices are gone, their hosts' share is back."""
+    """The snapshot once these have left: slices gone, host shares and limits given back."""
+    snapshot = limits_after(snapshot, leaving)
     gone = {piece for run in snapshot.running if run.id in leaving for piece in run.slices}
     stay = tuple(run for run in snapshot.running if run.id not in leaving)
     used = {node for run in stay for node, *_ in run.hosts}
