@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from pool.clock import now
-from pool.errors import Forbidden, Invalid
+from pool.errors import Forbidden, Invalid, NotYours
 from pool.events import SYSTEM
 from pool.lifecycle.idleness import NightAnswer
 from pool.models import Event, Hold, IdleRule, MinuteRollup, Notice, NoticeDelivery
@@ -217,3 +217,15 @@ def test_what_runs_held_and_used_is_told(desk):
     assert run.number == 1
     assert run.held_s > 0
     assert run.used_milli is None
+
+
+def test_of_two_who_change_a_rule_at_once_none_loses_a_word():
+    rule = idle_rule_set(rule=None, actor=SYSTEM, idle_seconds=3600)
+    stale = IdleRule.objects.get(pk=rule.pk)
+    idle_rule_set(rule=rule, actor=SYSTEM, keeps=1)
+    idle_rule_set(rule=stale, actor=SYSTEM, idle_seconds=5400)
+    rule.refresh_from_db()
+    assert (rule.keeps, rule.idle_seconds) == (1, 5400)
+    idle_rule_remove(rule=rule, actor=SYSTEM)
+    with pytest.raises(NotYours):
+        idle_rule_set(rule=stale, actor=SYSTEM, keeps=2)

@@ -1,5 +1,7 @@
 """A class of memory bandwidth that nobody declared: learned from finished runs, used by rounds."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
 
@@ -91,3 +93,20 @@ def test_what_was_declared_counts_and_ones_own_runs_before_everybodys():
     place.version.bandwidth = "heavy"
     place.version.save(update_fields=["bandwidth"])
     assert seen(place, user=other) == (True, True)
+
+
+def test_what_no_run_of_the_last_weeks_shows_is_forgotten_and_told():
+    version = rows.template()
+    LearnedBandwidth.objects.create(
+        version=version,
+        owner=None,
+        heavy=True,
+        runs=3,
+        heavy_runs=3,
+        percent=90.0,
+        learned_at=now() - timedelta(days=300),
+    )
+    assert bandwidth_learn() == 0
+    assert not LearnedBandwidth.objects.exists()
+    told = Event.objects.filter(kind="template.changed").get()
+    assert told.data["changed"] == ["bandwidth"]
