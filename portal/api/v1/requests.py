@@ -118,7 +118,9 @@ class CommentOut(serializers.ModelSerializer[RequestComment]):
                 "copies": 2,
                 "title": "Sweep over the learning rate",
                 "storage": [{"storage": "st-01234567-89ab-cdef-0123-456789abcdef", "at": "data"}],
-                "secrets": [{"secret": "sc-01234567-89ab-cdef-0123-456789abcdef", "name": "HF_TOKEN"}],
+                "secrets": [
+                    {"secret": "sc-01234567-89ab-cdef-0123-456789abcdef", "name": "HF_TOKEN"}
+                ],
                 "environment": "torch-2-6",
             },
             request_only=True,
