@@ -19,6 +19,7 @@ from nodeagent.protocol.vocabulary import Mode
 from pool.models import Partition
 from portal.access.guards import guard
 from portal.access.roles import Verb
+from portal.access.showback import money_hidden
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given
 from portal.api.v1.references import partition_named, project_named
@@ -135,12 +136,13 @@ class PriceDoor(Listed):
         given["partition"] = partition_named(self.standing, given["partition"])
         given["at"] = given["at"] or database_now()
         found = effective_price(**given)
+        hidden = given["project"].organization_id in money_hidden(self.standing)
         steps = [{"account": name.value, "amount_micro": micro} for name, micro in found.steps]
         return self.said(
             {
                 "currency": found.currency,
-                "list_micro": found.list_micro,
-                "charge_micro": found.charge_micro,
-                "steps": steps,
+                "list_micro": None if hidden else found.list_micro,
+                "charge_micro": None if hidden else found.charge_micro,
+                "steps": [] if hidden else steps,
             }
         )

@@ -83,3 +83,13 @@ def test_a_cost_replaces_the_one_of_the_same_name(bare):
     assert (first["first"], second["amount_micro"]) == ("2026-02-01", 7)
     shown = bare.admin.get("overheads").json()["results"]
     assert [one["amount_micro"] for one in shown if one["label"] == "vGPU"] == [7]
+
+
+def test_where_use_is_shown_without_money_the_price_is_not_told_either(bare):
+    terms = {"since": "2026-02-01", "organization": "vision-org", "showback": True}
+    assert bare.admin.post("contracts", terms).status_code == 201
+    told = asked(bare)
+    assert (told["list_micro"], told["charge_micro"], told["steps"]) == (None, None, [])
+    body = {"project": "vision", "partition": "a100", "card_model": "A100-80GB"}
+    shown = bare.by("org_admin").post("prices/effective", body).json()
+    assert shown["charge_micro"] == 1_900_000
