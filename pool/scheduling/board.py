@@ -1,9 +1,5 @@
-"""The working copy of a snapshot.
+"""The working copy of a snapshot: arrays of nodes and cards that one round changes as it plans."""
 
-Arrays over nodes and cards that one round changes as it plans.
-"""
-
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,8 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 from nodeagent.protocol.vocabulary import Mode
+from pool.scheduling.claims import by_tenant
 from pool.scheduling.kinds import CardKind, kind_of
-from pool.scheduling.model import NodeState, PartitionState, Quota, Running, SliceState, Snapshot
+from pool.scheduling.model import (
+    NodeState,
+    PartitionState,
+    Quota,
+    Running,
+    SliceState,
+    Snapshot,
+)
 from pool.scheduling.stock import NEVER, Stock, stock_of
 from pool.scheduling.words import Sort, Words
 
@@ -264,11 +268,8 @@ def _looks(piece: SliceState) -> tuple[object, ...]:
 def build(snapshot: Snapshot) -> Board:
     """Lay a snapshot out as arrays. The order of its tuples does not matter."""
     words = Words()
-    nodes = _nodes(snapshot, words)
+    nodes = node_table(snapshot, words)
     kinds, cards = _cards(snapshot, words, nodes.index)
-    quotas: dict[str, list[Quota]] = defaultdict(list)
-    for row in sorted(snapshot.quotas, key=lambda q: q.id):
-        quotas[row.tenant].append(row)
     board = Board(
         snapshot=snapshot,
         words=words,
@@ -277,7 +278,7 @@ def build(snapshot: Snapshot) -> Board:
         cards=cards,
         parts={p.id: p for p in snapshot.partitions},
         rows=_rows(kinds, cards),
-        quotas=dict(quotas),
+        quotas=by_tenant(snapshot.quotas),
         held={row.id: row.held for row in snapshot.quotas},
         seats={s.id: s.total - s.used for s in snapshot.seats},
     )
@@ -317,11 +318,13 @@ def _ints(values: Iterable[int]) -> Ints:
     return np.fromiter(values, dtype=np.int64)
 
 
-def _trust(words: Words, trust: str | None) -> int:
+def code_of_trust(words: Words, trust: str | None) -> int:
+    """The number of a trust group."""
     return FREE if trust is None else words.code(("trust", trust))
 
 
-def _nodes(snapshot: Snapshot, words: Words) -> NodeTable:
+def node_table(snapshot: Snapshot, words: Words) -> NodeTable:
+    """The nodes as arrays."""
     states = tuple(sorted(snapshot.nodes, key=lambda n: n.id))
     index = {node.id: i for i, node in enumerate(states)}
     busy = np.zeros(len(states), dtype=np.int64)
@@ -335,7 +338,7 @@ def _nodes(snapshot: Snapshot, words: Words) -> NodeTable:
         cpu=_ints(n.cpu_free_milli for n in states),
         memory=_ints(n.memory_free_mib for n in states),
         disk=_ints(n.disk_free_mib for n in states),
-        trust=_ints(_trust(words, n.trust) for n in states),
+        trust=_ints(code_of_trust(words, n.trust) for n in states),
         busy=busy,
         offered=np.array([n.offered for n in states], dtype=np.bool_),
         single=np.array([n.shared_by_one_group for n in states], dtype=np.bool_),
@@ -360,9 +363,9 @@ def _cards(
         index=index,
         node=_ints(node_index[c.node] for c in states),
         kind=_ints(codes),
-        domain=_ints(words.code(("domain", c.node, c.domain)) for c in states),
+        domain=_ints(words.domain(c.node, c.domain) for c in states),
         offered=np.array([c.offered for c in states], dtype=np.bool_),
-        trust=_ints(_trust(words, c.trust) for c in states),
+        trust=_ints(code_of_trust(words, c.trust) for c in states),
         held=zero.copy(),
         whole=zero.copy(),
         layout=zero.copy(),
@@ -373,14 +376,15 @@ def _cards(
         count=zero.copy(),
         sort=zero.copy(),
         ends=np.zeros(len(states), dtype=np.float64),
-        pieces=_pieces(snapshot.slices, index),
+        pieces=pieces_of(snapshot.slices, index),
         modes=[c.mode for c in states],
         links=[{index[p]: s for p, s in c.links if p in index} for c in states],
     )
     return tuple(kinds), table
 
 
-def _pieces(slices: Sequence[SliceState], index: dict[int, int]) -> list[tuple[SliceState, ...]]:
+def pieces_of(slices: Sequence[SliceState], index: dict[int, int]) -> list[tuple[SliceState, ...]]:
+    """The slices of the card at each row, by id."""
     found: list[list[SliceState]] = [[] for _ in index]
     for piece in sorted(slices, key=lambda s: s.id):
         if piece.card in index:

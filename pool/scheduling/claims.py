@@ -1,5 +1,6 @@
 """Who wants what, who runs, and what is promised: the demand side of a snapshot."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -114,6 +115,7 @@ class Waiting:
     used up, by tenant and partition: who leaves for the work must give back of them. `short` says
     what is missing when such a limit stops it in each of its partitions: it keeps no room from
     others then. Nobody leaves for `over` work: nobody runs who could give back of that limit.
+    `endpoint` names those that serve together: they lie apart.
     """
 
     id: int
@@ -140,6 +142,7 @@ class Waiting:
     spent: frozenset[tuple[str, int]] = frozenset()
     short: Shortage | None = None
     attempts: int = 0
+    endpoint: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,3 +254,11 @@ class Demand:
 
     need: Need
     weight: float
+
+
+def by_tenant(rows: Iterable[Quota]) -> dict[str, list[Quota]]:
+    """The rows of each tenant, by id."""
+    found: dict[str, list[Quota]] = {}
+    for row in sorted(rows, key=lambda one: one.id):
+        found.setdefault(row.tenant, []).append(row)
+    return found

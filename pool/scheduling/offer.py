@@ -30,7 +30,7 @@ from pool.scheduling.parts import Cutting, whole_cutting
 from pool.scheduling.quota import card_room, is_borrowed
 from pool.scheduling.score import fragments, node_deltas
 from pool.scheduling.shares import Hunt, pick_shares
-from pool.scheduling.whole import pick_whole
+from pool.scheduling.whole import apart, pick_whole
 
 
 def offer(board: Board, work: Waiting) -> Placed | None:
@@ -86,9 +86,10 @@ def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
         rows = hopeful(board, mode, grants, board.open_rows(partition))
         sieved = sieve(board, work, partition, mode, grants, rows, hopeful=True)
         fine = passing(sieved, len(rows))
-        cuttings = _pick(board, work, partition, rows[fine], grants, mode, policy)
-        if cuttings:
-            return _placed(board, work, partition, cuttings)
+        for some in apart(board, work, rows[fine]) if work.endpoint else (rows[fine],):
+            cuttings = _pick(board, work, partition, some, grants, mode, policy)
+            if cuttings:
+                return _placed(board, work, partition, cuttings)
     return None
 
 

@@ -1,5 +1,6 @@
 """Whole cards: one node's best linked set, or whole nodes of one network domain and a remainder."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,8 +11,12 @@ import numpy as np
 from pool.scheduling.board import Board, Flags, Ints, Times
 from pool.scheduling.calendar import forecast_s
 from pool.scheduling.fit import host_share
-from pool.scheduling.model import Policy, Topology, Waiting
+from pool.scheduling.model import Policy, SliceState, Topology, Waiting
 from pool.scheduling.score import fragments, node_deltas
+from pool.scheduling.words import NO_DOMAIN
+
+NVLINK = 100
+"""A link's score is so much higher for each NVLink it has."""
 
 Liking = Callable[[Ints], Ints | Times]
 """One thing that counts, for the cells at these places; less is better."""
@@ -86,11 +91,25 @@ def _inside(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[
 
 
 def _domains(board: Board, members: Sequence[int], parts: int) -> list[list[int]]:
-    """The NVLink domains of one node that have enough of these cards free."""
+    """The NVLink domains of one node that have enough of these cards free.
+
+    Cards that name no domain are one together where NVLink joins each of them to each other.
+    """
+    cards = board.cards
     found: dict[int, list[int]] = {}
+    bare: list[list[int]] = []
     for row in members:
-        found.setdefault(int(board.cards.domain[row]), []).append(row)
-    return [group for group in found.values() if len(group) >= parts]
+        if cards.domain[row] != NO_DOMAIN:
+            found.setdefault(int(cards.domain[row]), []).append(row)
+            continue
+        for group in bare:
+            if all(cards.links[row].get(other, 0) >= NVLINK for other in group):
+                group.append(row)
+                break
+        else:
+            bare.append([row])
+    groups = [*found.values(), *(group for group in bare if len(group) > 1 or parts == 1)]
+    return [group for group in groups if len(group) >= parts]
 
 
 def _ranked(board: Board, work: Waiting, cells: Cells, fine: Flags, policy: Policy) -> list[int]:
@@ -113,13 +132,17 @@ def _liked(board: Board, work: Waiting, cells: Cells, fine: Flags, policy: Polic
 
 
 def _likings(board: Board, work: Waiting, cells: Cells, policy: Policy) -> Iterator[Liking]:
-    """What counts, first things first: strong cards, least made useless, then fullest or emptiest.
+    """What counts, first things first: strong cards, for several cards on one node the most
+    NVLink among them, least made useless, other links, then fullest or emptiest.
 
     Where fragments count, a node whose work ends when this one does comes before a full one, so
     that whole nodes come free together.
     """
     strength = np.array([-kind.strength for kind in board.kinds], dtype=np.int64)
     yield lambda which: strength[cells.kind[which]]
+    near = _near(board, work)
+    if near:
+        yield lambda which: _ties(board, cells, which, work.need.parts) // NVLINK
     if policy is Policy.FRAGMENTATION:
         table = fragments(board)
         if table is not None:
@@ -128,9 +151,36 @@ def _likings(board: Board, work: Waiting, cells: Cells, policy: Policy) -> Itera
             )
         if work.declared_s is not None:
             yield lambda which: _stretched(board, work, cells.node[which])
+    if near:
+        yield lambda which: _ties(board, cells, which, work.need.parts)
     emptiest = policy is Policy.SPREAD
     yield lambda which: -cells.count[which] if emptiest else cells.count[which]
     yield lambda which: cells.moves[which]
+
+
+def _near(board: Board, work: Waiting) -> bool:
+    """Whether links between cards could make a node better for the work than another one."""
+    if work.need.parts < 2 or work.need.topology not in (Topology.NODE, Topology.LINKED):
+        return False
+    linked: bool | None = board.words.memo.get("linked")
+    if linked is None:
+        linked = board.words.memo["linked"] = any(board.cards.links)
+    return linked
+
+
+def _ties(board: Board, cells: Cells, which: Ints, parts: int) -> Ints:
+    """Minus the summed link scores of the best set of so many cards in each of these cells."""
+    memo = board.words.memo
+    found = np.zeros(len(which), dtype=np.int64)
+    for n, cell in enumerate(which.tolist()):
+        members = cells.members(cell)
+        if len(members) < parts or not any(board.cards.links[row] for row in members):
+            continue
+        key = ("ties", parts, tuple(members))
+        if key not in memo:
+            memo[key] = _linked(board, best_set(board, members, parts))
+        found[n] = -memo[key]
+    return found
 
 
 def _stretched(board: Board, work: Waiting, nodes: Ints) -> Times:
@@ -144,11 +194,59 @@ def _stretched(board: Board, work: Waiting, nodes: Ints) -> Times:
 
 
 def _spread(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[int, ...] | None:
+    """One card on each of several nodes, in as many racks as there are; a node whose rack nobody
+    knows counts as one of its own."""
     chosen: dict[int, int] = {}
     for i in _ranked(board, work, cells, cells.count > 0, policy):
         chosen.setdefault(int(cells.node[i]), best_set(board, cells.members(i), 1)[0])
-    rows = list(chosen.values())[: work.need.parts]
-    return tuple(rows) if len(rows) == work.need.parts else None
+    if len(chosen) < work.need.parts:
+        return None
+    left, used, rows = list(chosen), Counter[object](), list[int]()
+    while len(rows) < work.need.parts:
+        node = min(left, key=lambda one: used[_rack(board, one)])
+        left.remove(node)
+        used[_rack(board, node)] += 1
+        rows.append(chosen[node])
+    return tuple(rows)
+
+
+def _rack(board: Board, node: int) -> object:
+    return board.nodes.states[node].rack or node
+
+
+def apart(board: Board, work: Waiting, rows: Ints) -> Iterator[Ints]:
+    """These rows, those first that lie in racks, then on nodes, then on cards with the fewest that
+    serve with the work; all at once for work that serves with nobody."""
+    mates = _mates(board, work)
+    here = [int(r) for r, some in enumerate(board.cards.pieces) if _any_of(some, mates)]
+    if not here:
+        yield rows
+        return
+    nodes = [int(board.cards.node[row]) for row in here]
+    in_rack = Counter(_rack(board, node) for node in nodes)
+    on_node, on_card = Counter(nodes), Counter(here)
+    tiers: dict[tuple[int, int, int], list[int]] = {}
+    for row in rows.tolist():
+        node = int(board.cards.node[row])
+        key = (in_rack[_rack(board, node)], on_node[node], on_card[row])
+        tiers.setdefault(key, []).append(row)
+    for key in sorted(tiers):
+        yield np.array(tiers[key], dtype=np.int64)
+    if len(tiers) > 1 and work.need.parts > 1:
+        yield rows
+
+
+def _any_of(pieces: Sequence[SliceState], mates: frozenset[int]) -> bool:
+    return any(piece.held_by in mates for piece in pieces)
+
+
+def _mates(board: Board, work: Waiting) -> frozenset[int]:
+    """All work of the same endpoint, running or placed in this round."""
+    if not work.endpoint:
+        return frozenset()
+    snapshot = board.snapshot
+    found = {run.id for run in snapshot.running if run.endpoint == work.endpoint}
+    return frozenset(found | {one.id for one in snapshot.waiting if one.endpoint == work.endpoint})
 
 
 def _across(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[int, ...] | None:

@@ -5,6 +5,9 @@ from typing import Any
 
 from pool.scheduling.stock import Layout
 
+NO_DOMAIN = -1
+"""The number of the domain of a card that names none."""
+
 NO_LAYOUT = -1
 """The number of the layout of a card that cannot be cut."""
 
@@ -52,6 +55,10 @@ class Words:
 
     def code(self, word: object) -> int:
         return self.codes.setdefault(word, len(self.codes))
+
+    def domain(self, node: int, name: str) -> int:
+        """The number of an NVLink domain of a node."""
+        return self.code(("domain", node, name)) if name else NO_DOMAIN
 
     def layout(self, layout: Layout | None) -> int:
         """The number of a MIG layout; alike layouts share it whatever their slices' ids."""

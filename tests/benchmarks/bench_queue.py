@@ -74,7 +74,7 @@ def _told(name, jobs, policy):
 def _beside(name, told, fifo, easy):
     """The ratios that are to be reached, beside those of the same run."""
     _say(
-        f"{name}: mean {told.mean / max(1.0, fifo.mean):.3f} of first come first served (0.075 wanted),"
+        f"{name}: mean {told.mean / max(1.0, fifo.mean):.3f} of first come first served (0.075),"
         f" p99 {told.p99 / max(1.0, easy.p99):.2f} of EASY (0.4),"
         f" of 8 cards or more {told.large / max(1.0, easy.large):.2f} of EASY (0.9),"
         f" longest {told.longest:.0f} s (250000)"
