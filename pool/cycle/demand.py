@@ -4,28 +4,29 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Exists, OuterRef, Q, QuerySet, Value
+from django.db.models import Exists, OuterRef, QuerySet
 
 from nodeagent.protocol.vocabulary import WorkloadKind
 from pool.cycle.accuracy import ratio_of
+from pool.cycle.carried.memory import Memory
+from pool.cycle.carried.placements import CONTENT as CONTENT
+from pool.cycle.carried.placements import placement_rows
+from pool.cycle.carried.rows import Made
 from pool.cycle.needs import claim_of
 from pool.cycle.standing import Spent
 from pool.cycle.supply import Row
 from pool.cycle.turns import in_turn
 from pool.lifecycle.leases import LeaseState
-from pool.lifecycle.placements import PlacementState
 from pool.lifecycle.roles import QuotaKind as BookKind
 from pool.lifecycle.roles import QuotaUnit
 from pool.lifecycle.workloads import WorkloadState
-from pool.lifecycle.yielding import CAPPED
-from pool.models.placements import Placement, Promise
+from pool.models.placements import Promise
 from pool.models.quotas import Quota as QuotaRow
 from pool.models.workloads import Attempt, Workload
-from pool.models.yielding import YieldOrder
 from pool.rules.gangs import GANG_TOPOLOGIES
 from pool.rules.needs import from_mapping
 from pool.rules.problems import Problems
@@ -52,9 +53,6 @@ UNITS = {
     QuotaUnit.DISK_MIB: Unit.DISK_MIB,
 }
 """Units that the planner counts; the others are judged when a placement is opened."""
-
-CONTENT = ("command", "env", "files", "comment")
-"""What the work itself is made of: as large as a mebibyte each, and nothing a round looks at."""
 
 UNREADABLE = "its need cannot be read"
 LEAVING = frozenset({WorkloadState.STOPPING, WorkloadState.PREEMPTING})
@@ -185,6 +183,7 @@ def waiting_of(row: Workload, held_back: str = "") -> Waiting:
         interrupted=getattr(row, "interrupted", False),
         checkpointed=getattr(row, "checkpointed", False),
         attempts=row.attempts_made,
+        endpoint=endpoint_of(row),
     )
 
 
@@ -198,8 +197,11 @@ class Held:
     cards: Mapping[int, Mapping[str, int]]
 
 
-def running(slices: Iterable[SliceState], hosts: Iterable[Row]) -> Held:
-    """Everything with an open placement; one query."""
+def running(
+    slices: Iterable[SliceState], hosts: Iterable[Row], memory: Memory | None = None
+) -> Held:
+    """Everything with an open placement; one query, with a memory two."""
+    keep = memory.running if memory is not None else Made[Running]()
     held: dict[int, list[int]] = defaultdict(list)
     for one in slices:
         if one.held_by is not None:
@@ -210,14 +212,16 @@ def running(slices: Iterable[SliceState], hosts: Iterable[Row]) -> Held:
     leases: Counter[int] = Counter()
     cards: dict[int, Counter[str]] = {}
     found: list[Running] = []
-    for row in _open_placements():
+    for version, row in placement_rows(memory):
         work = row.attempt.workload
         if work.lease_id is not None:
             leases[work.lease_id] += 1
         cards[work.pk] = Counter()
         for label, micro in zip(row.labels, row.micros, strict=True):
             cards[work.pk][label] += micro
-        found.append(_running(row, held[work.pk], shares[work.pk]))
+        pieces, places = held[work.pk], shares[work.pk]
+        key = (version, tuple(pieces), tuple(places))
+        found.append(keep.of(row.pk, key, partial(_running, row, pieces, places)))
     return Held(_with_spare(found), leases, cards)
 
 
@@ -235,25 +239,6 @@ def _with_spare(found: Iterable[Running]) -> tuple[Running, ...]:
     stay = Counter(one.endpoint for one in replicas if not one.leaving)
     spare = {one.id: max(0, stay[one.endpoint] - 1) for one in replicas}
     return tuple(replace(one, spare=spare[one.id]) if one.id in spare else one for one in rows)
-
-
-def _open_placements() -> Iterable[Any]:
-    """Open placements with the kinds and amounts of the cards they hold, and who is told to go."""
-    held: dict[str, Any] = {"filter": Q(holds__card__isnull=False), "default": Value([])}
-    told = YieldOrder.objects.filter(
-        attempt=OuterRef("attempt"), settled_at=None, kind__in=sorted(CAPPED)
-    )
-    return (
-        Placement.objects.filter(state=PlacementState.OPEN)
-        .select_related("attempt__workload__project", "attempt__workload__template_version")
-        .select_related("attempt__workload__owner__accuracy")
-        .defer(*(f"attempt__workload__{name}" for name in CONTENT))
-        .annotate(
-            labels=ArrayAgg("holds__card__label", order_by="holds__pk", **held),
-            micros=ArrayAgg("holds__equivalents_micro", order_by="holds__pk", **held),
-            interrupted=Exists(told),
-        )
-    )
 
 
 def _running(

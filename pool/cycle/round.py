@@ -13,6 +13,7 @@ from django.db.models.functions import Greatest
 
 from pool.clock import now
 from pool.cycle import lending
+from pool.cycle.carried.memory import Memory
 from pool.cycle.commit import Done, commit
 from pool.cycle.restored import unheard
 from pool.cycle.snapshot import take
@@ -24,7 +25,7 @@ from pool.models.rounds import Round
 from pool.models.workloads import Workload
 from pool.scheduling.model import Reason
 from pool.scheduling.outlook.expected import expect
-from pool.scheduling.plan import plan
+from pool.scheduling.plan import plan_board
 from pool.services.queueing.rounds import round_kept
 
 log = structlog.get_logger(__name__)
@@ -35,6 +36,9 @@ DEBOUNCE_S = 0.05
 MOST_ROUNDS = 200
 """A holder that has made so many rounds in a row leaves the rest to the next task."""
 
+
+MEMORY = Memory()
+"""What this process's rounds know of the look before; used under the lock of the rounds only."""
 
 MOST_REFUSED = 100
 """A round is planned again at most until so much work was refused by its limits."""
@@ -124,9 +128,10 @@ def _one() -> tuple[Done, bool]:
 def _pass(refused: frozenset[int]) -> tuple[Done, bool]:
     """Look, decide, write, with some of the waiting work held back."""
     clocks = [time.monotonic()]
-    snapshot = take(now(), refused=refused)
+    snapshot = take(now(), refused=refused, memory=MEMORY)
     clocks.append(time.monotonic())
-    made = expect(snapshot, plan(snapshot))
+    board = MEMORY.board(snapshot)
+    made = expect(snapshot, plan_board(board), board)
     clocks.append(time.monotonic())
     done = commit(made, share_milli=snapshot.rules.preempt_share_milli)
     lending.store(snapshot.running)

@@ -1,24 +1,33 @@
-"""Look: the whole pool at one instant, as the planner reads it; twelve queries at any size."""
+"""Look: the whole pool at one instant, as the planner reads it; so many queries at any size."""
 
 from dataclasses import replace
 from datetime import datetime
 
 from pool.cycle import ahead, demand, fairness, lending, mix, supply
+from pool.cycle.carried.memory import Memory
 from pool.cycle.quotatree.unlent import unlent
 from pool.cycle.standing import standing
 from pool.scheduling.model import PartitionState, Snapshot
 
 
-def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
+def take(
+    at: datetime, *, refused: frozenset[int] = frozenset(), memory: Memory | None = None
+) -> Snapshot:
     """The pool now. What changes while it is read is caught when a placement is opened.
 
-    Work in `refused` was stopped by a limit of its own a moment ago and is left out.
+    Work in `refused` was stopped by a limit of its own a moment ago and is left out. With a
+    `memory` only what has changed since its last look is read; the answer is the same.
     """
+    if memory is not None:
+        memory.begin()
     parts, rows = supply.partitions()
-    slices, on_card = supply.slices()
-    cards = supply.cards(on_card, rows)
+    slices, on_card = supply.slices(memory)
+    cards = supply.cards(on_card, rows, memory)
     hosts = supply.host_holds()
-    held = demand.running(slices, hosts)
+    nodes = supply.nodes(hosts, cards, memory)
+    held = demand.running(slices, hosts, memory)
+    if memory is not None:
+        memory.over()
     limits = demand.limits()
     running, quotas = lending.judge(held.running, limits.rows, held.cards)
     planned = ahead.ahead()
@@ -30,7 +39,7 @@ def take(at: datetime, *, refused: frozenset[int] = frozenset()) -> Snapshot:
     waiting = standing(waiting, spent=limits.spent, running=running, promised=promised)
     return Snapshot(
         now_s=at.timestamp(),
-        nodes=supply.nodes(hosts, cards),
+        nodes=nodes,
         cards=cards,
         slices=slices,
         partitions=parts,

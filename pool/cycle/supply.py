@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
@@ -12,6 +12,8 @@ from django.db.models import Value
 
 from nodeagent.protocol.inventory import Geometry, Link
 from nodeagent.protocol.vocabulary import Isolation, Mode, Vendor
+from pool.cycle.carried.memory import Memory
+from pool.cycle.carried.rows import Made
 from pool.lifecycle.cards import CardState as CardBook
 from pool.lifecycle.nodes import NodeState as NodeBook
 from pool.lifecycle.slices import SliceState as SliceBook
@@ -47,6 +49,15 @@ SELECT c.id, c.uuid, c.node_id, c.partition_id, c.label, c.vendor, c.memory_mib,
        (c.facts->'geometries')::text, (c.facts->'links')::text
 FROM pool_card c WHERE c.partition_id IS NOT NULL AND c.state <> 'retired'
 """
+
+_SOME_CARDS = _CARDS + "AND c.id = ANY(%(cards)s)"
+
+_CARD_VERSIONS = """
+SELECT c.id, c.xmin::text || ' ' || c.ctid::text
+FROM pool_card c WHERE c.partition_id IS NOT NULL AND c.state <> 'retired'
+"""
+
+_NODE_VERSIONS = "SELECT n.id, n.xmin::text || ' ' || n.ctid::text FROM pool_node n"
 
 _SLICES = """
 SELECT s.id, s.card_id, s.mode, s.profile, s.memory_mib, s.compute_milli, s.state,
@@ -145,8 +156,11 @@ def _ceilings(given: Mapping[str, Any]) -> Iterable[Ceiling]:
             )
 
 
-def slices() -> tuple[tuple[SliceState, ...], dict[int, tuple[Mode, str | None]]]:
+def slices(
+    memory: Memory | None = None,
+) -> tuple[tuple[SliceState, ...], dict[int, tuple[Mode, str | None]]]:
     """Slices that are not gone; and by card the mode it is in and who is trusted on it now."""
+    keep = memory.slices if memory is not None else Made[SliceState]()
     found: list[SliceState] = []
     on_card: dict[int, tuple[Mode, str | None]] = {}
     for row in rows_of(_SLICES):
@@ -154,34 +168,65 @@ def slices() -> tuple[tuple[SliceState, ...], dict[int, tuple[Mode, str | None]]
         mode = Mode(row[2])
         known = on_card.get(row[1], (mode, None))[1]
         on_card[row[1]] = (mode, trust or known)
-        found.append(
-            SliceState(
-                id=row[0],
-                card=row[1],
-                mode=mode,
-                profile=row[3],
-                memory_mib=row[4],
-                compute_milli=row[5],
-                stage=STAGES[SliceBook(row[6])],
-                start=row[7],
-                size=row[8],
-                held_by=row[10],
-                trust=trust,
-                purpose=row[12] or "",
-                heavy_bandwidth=bool(row[13]),
-            )
-        )
+        found.append(keep.of(row[0], row, partial(_slice, row)))
     return tuple(found), on_card
 
 
+def _slice(row: Row) -> SliceState:
+    return SliceState(
+        id=row[0],
+        card=row[1],
+        mode=Mode(row[2]),
+        profile=row[3],
+        memory_mib=row[4],
+        compute_milli=row[5],
+        stage=STAGES[SliceBook(row[6])],
+        start=row[7],
+        size=row[8],
+        held_by=row[10],
+        trust=None if row[11] is None else str(row[11]),
+        purpose=row[12] or "",
+        heavy_bandwidth=bool(row[13]),
+    )
+
+
 def cards(
-    on_card: Mapping[int, tuple[Mode, str | None]], rows: Mapping[int, Partition]
+    on_card: Mapping[int, tuple[Mode, str | None]],
+    rows: Mapping[int, Partition],
+    memory: Memory | None = None,
 ) -> tuple[CardState, ...]:
     """Every card of a partition. Its mode is that of its slices, None when it has none."""
-    read = rows_of(_CARDS)
-    by_uuid = {row[1]: row[0] for row in read}
-    return tuple(
-        _card(row, on_card.get(row[0], (None, None)), rows[row[3]], by_uuid) for row in read
+    read = _card_rows(memory)
+    by_uuid = {row[1]: pk for pk, (_, row) in read.items()}
+    keep = memory.card_states if memory is not None else Made[CardState]()
+    peers = memory.peers_are(by_uuid) if memory is not None else 0
+    found = []
+    for pk, (version, row) in read.items():
+        partition, now = rows.get(row[3]), on_card.get(pk, (None, None))
+        if partition is None:
+            continue
+        mixed = bool(partition.ceilings.get(CeilingScope.CARD_SPLIT))
+        key = (version, now, tuple(partition.modes), partition.sharing, mixed, peers)
+        found.append(keep.of(pk, key, partial(_card, row, now, partition, by_uuid)))
+    return tuple(found)
+
+
+def _card_rows(memory: Memory | None) -> Mapping[int, tuple[str, Row]]:
+    """The cards' rows; of those that memory has in the same version nothing is read again."""
+    if memory is None:
+        return {row[0]: ("", row) for row in rows_of(_CARDS)}
+    return memory.cards.renewed(
+        rows_of(_CARD_VERSIONS),
+        lambda ids: ((row[0], row) for row in rows_of(_SOME_CARDS, {"cards": list(ids)})),
+    )
+
+
+def _node_rows(memory: Memory | None) -> Mapping[int, tuple[str, Node]]:
+    if memory is None:
+        return {row.pk: ("", row) for row in Node.objects.all()}
+    return memory.nodes.renewed(
+        rows_of(_NODE_VERSIONS),
+        lambda ids: ((row.pk, row) for row in Node.objects.filter(pk__in=ids)),
     )
 
 
@@ -238,7 +283,9 @@ def _modes(
     return frozenset(found)
 
 
-def nodes(hosts: Iterable[Row], held: tuple[CardState, ...]) -> tuple[NodeState, ...]:
+def nodes(
+    hosts: Iterable[Row], held: tuple[CardState, ...], memory: Memory | None = None
+) -> tuple[NodeState, ...]:
     """Machines with what is free of them; one with cards of several partitions serves them all."""
     used: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
     trust: dict[int, str] = {}
@@ -249,9 +296,13 @@ def nodes(hosts: Iterable[Row], held: tuple[CardState, ...]) -> tuple[NodeState,
     homes: dict[int, set[int]] = defaultdict(set)
     for card in held:
         homes[card.node].add(card.partition)
-    return tuple(
-        _node(row, used[row.pk], trust.get(row.pk), homes[row.pk]) for row in Node.objects.all()
-    )
+    keep = memory.node_states if memory is not None else Made[NodeState]()
+    found = []
+    for pk, (version, row) in _node_rows(memory).items():
+        key = (version, tuple(used[pk]), trust.get(pk), frozenset(homes[pk]))
+        make = partial(_node, row, used[pk], trust.get(pk), homes[pk])
+        found.append(keep.of(pk, key, make))
+    return tuple(found)
 
 
 def _node(row: Node, used: list[int], trust: str | None, homes: set[int]) -> NodeState:

@@ -46,9 +46,12 @@ class Ahead:
         return self.board.snapshot.now_s
 
 
-def expect(snapshot: Snapshot, made: Plan) -> Plan:
-    """The same plan, with expected starts on what waits for room or for others."""
-    found = expected(snapshot, made)
+def expect(snapshot: Snapshot, made: Plan, planned: Board | None = None) -> Plan:
+    """The same plan, with expected starts on what waits for room or for others.
+
+    `planned` is the board on which it was planned, as the plan left it.
+    """
+    found = expected(snapshot, made, planned)
     waits = {
         key: replace(told, starts_p50_s=found[key][0], starts_p90_s=found[key][1])
         if key in found
@@ -58,7 +61,9 @@ def expect(snapshot: Snapshot, made: Plan) -> Plan:
     return replace(made, waits=waits)
 
 
-def expected(snapshot: Snapshot, made: Plan) -> Mapping[int, tuple[float, float]]:
+def expected(
+    snapshot: Snapshot, made: Plan, planned: Board | None = None
+) -> Mapping[int, tuple[float, float]]:
     """By workload the times (P50, P90) at which it starts if all go in their order.
 
     At P50 work is taken to run as declared, at P90 as long as its owner's work has run past that.
@@ -70,8 +75,8 @@ def expected(snapshot: Snapshot, made: Plan) -> Mapping[int, tuple[float, float]
     order = [works[t.workload] for t in told if t.level in SLOW][:MOST]
     if not order:
         return {}
-    board = build(snapshot)
-    for placed in made.placed:
+    board = planned or build(snapshot)
+    for placed in made.placed if planned is None else ():
         take(board, works[placed.workload], placed)
     half, most = (_starts(_ahead(board, made, stretch=s), order) for s in (False, True))
     return {key: (at, max(at, most[key])) for key, at in half.items() if key in most}

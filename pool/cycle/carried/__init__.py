@@ -1,0 +1,1 @@
+"""What the rounds of one process carry from one to the next: rows that have not changed since."""
