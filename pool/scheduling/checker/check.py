@@ -1,6 +1,7 @@
 """One plan through the checker, start by start."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from pool.scheduling.checker.books import Books, Faults, closed, entered, opened
 from pool.scheduling.checker.faults import Fault
@@ -54,22 +55,35 @@ def _winners(books: Books, plan: Plan) -> Faults:
         if start.workload in sets and work is not None and start.placed is not None:
             for fault in _start(books, frozenset(sets[work.id]), work, start.placed):
                 yield Fault("planned_" + fault.code, work.id, fault.detail)
-            yield from _needless(books, frozenset(sets[work.id]), work, start.placed)
+            leaving = frozenset(sets[work.id])
+            yield from _needless(books, leaving, work, start.placed, plan.placed)
 
 
-def _needless(books: Books, leaving: frozenset[int], work: Waiting, placed: Placed) -> Faults:
-    """Nobody leaves whose staying would leave the place good, and who gives no limit back."""
+def _needless(
+    books: Books, leaving: frozenset[int], work: Waiting, placed: Placed, starts: Sequence[Placed]
+) -> Faults:
+    """Nobody leaves whose staying would leave the place good, and who gives no limit back.
+
+    What the plan starts meanwhile takes its room, too.
+    """
     spent = {tenant for tenant, _ in work.spent}
     for run in books.snapshot.running:
         if run.id not in leaving or spent & set(run.tenants):
             continue
-        if not any(_start(books, leaving - {run.id}, work, placed)):
+        then = opened(without(books.snapshot, leaving - {run.id}))
+        for one in starts:
+            if one.workload in books.waiting:
+                list(entered(then, books.waiting[one.workload], one))
+        if not any(_entered(then, work, placed)):
             yield Fault("leaves_without_need", run.id)
 
 
 def _start(books: Books, gone: frozenset[int], work: Waiting, placed: Placed) -> Faults:
     """One start alone, once these have left: hardware, shape, hosts, and the rows it counts in."""
-    then = opened(without(books.snapshot, gone))
+    yield from _entered(opened(without(books.snapshot, gone)), work, placed)
+
+
+def _entered(then: Books, work: Waiting, placed: Placed) -> Faults:
     yield from entered(then, work, placed)
     yield from closed(then)
     yield from start_faults(then.snapshot, placed, work)
