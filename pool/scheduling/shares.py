@@ -26,6 +26,9 @@ SIZE = 1
 NOWHERE = 1 << 40
 """The size of what does not fit: larger than anything that does."""
 
+MODE_MOVE = 1
+"""Of the moves that it takes to enter a mode, the change itself; all others remove a slice."""
+
 RARE = 0.3
 """How much a place counts for being rare in the partition, beside the worth of its layout."""
 
@@ -125,7 +128,7 @@ def _soft_order(board: Board, hunt: Hunt, rows: Ints) -> Ints:
 
 
 def _mig(board: Board, hunt: Hunt, rows: Ints) -> Cutting | None:
-    """Least given, then reuse before cutting before re-carving, then the least loss of worth.
+    """Least given, then the fewest slices to remove, then the least loss of worth.
 
     Cards of one sort with as much room under the ceilings are alike: each is judged once, by its
     lowest row.
@@ -173,6 +176,7 @@ def _merit(
     strong = heavy(board, hunt.work, hunt.grants)
     dearness = -strength if strong else max(strength, 1) * size
     fresh = int(sort.untouched) + (sort.entry > 0)
+    removed += max(0, sort.entry - MODE_MOVE)
     if hunt.policy is Policy.SPREAD:
         fresh = -fresh
     return (dearness, size, removed, fresh, loss, sort.entry + made)
@@ -192,7 +196,7 @@ def _firsts(codes: Ints) -> Ints:
 def _scores(
     board: Board, hunt: Hunt, kind: int, trial: Trial, room: Sequence[int] | None
 ) -> tuple[int, int, int, int, int]:
-    """What is given, whether slices must go first, moves, loss in millionths, and compute.
+    """What is given, how many slices must go first, moves, loss in millionths, and compute.
 
     What stays for good loses as well by taking places of which the partition has few.
     """
@@ -206,7 +210,7 @@ def _scores(
     removed, made = len(trial.answer.removed), len(trial.answer.added)
     loss = round((trial.loss + rarity(board, kind, trial, room)) * 1_000_000)
     compute = profile_compute_milli(geometry, profile)
-    return (micro, int(removed > 0), removed + made, loss, compute)
+    return (micro, removed, removed + made, loss, compute)
 
 
 def rarity(board: Board, kind: int, trial: Trial, room: Sequence[int] | None) -> float:
