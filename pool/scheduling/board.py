@@ -243,6 +243,7 @@ class Board:
             soft=SOFT_CODES[stock.soft],
             untouched=stock.held == 0,
             whole=stock.whole != NEVER,
+            coming=stock.coming,
             gives=stock.gives,
         )
         found = (stock, layout, self.words.sort(sort))

@@ -28,6 +28,7 @@ from pool.scheduling.model import (
     Unit,
     Waiting,
 )
+from pool.scheduling.parts import lying
 from pool.scheduling.quota import card_room, host_room, seats_left
 from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER, idle
 from pool.scheduling.trial import layout_open, trial_at
@@ -197,10 +198,22 @@ def _capacity(board: Board, work: Waiting, mode: Mode, rows: Ints, grants: Grant
     else:
         soft = cards.soft[rows]
         yield Reason.MODE, (soft == SOFT_CODES["any"]) | (soft == SOFT_CODES[mode.value])
-        yield Reason.MEMORY, cards.memory[rows] >= grants.memory[cards.kind[rows]]
-        yield Reason.COMPUTE, cards.compute[rows] >= grants.compute[cards.kind[rows]]
+        there = soft_there(board, rows, grants)
+        yield Reason.MEMORY, (cards.memory[rows] >= grants.memory[cards.kind[rows]]) | there
+        yield Reason.COMPUTE, (cards.compute[rows] >= grants.compute[cards.kind[rows]]) | there
         yield Reason.LAYOUT, cards.count[rows] < MOST_SOFT_SLICES
         yield from _profiled(board, mode, rows, grants)
+
+
+def soft_there(board: Board, rows: Ints, grants: Grants) -> Flags:
+    """On which of these cards just such a share is on its way already: it takes no more room."""
+    coming = np.array([sort.coming for sort in board.words.sorts], dtype=np.bool_)
+    there: Flags = coming[board.cards.sort[rows]]
+    for i in np.flatnonzero(there).tolist():
+        granted = grants.by_kind[board.cards.kind[rows[i]]]
+        fits = isinstance(granted, Grant) and lying(board, int(rows[i]), granted) is not None
+        there[i] = fits
+    return there
 
 
 def _profiled(board: Board, mode: Mode, rows: Ints, grants: Grants) -> Sieve:

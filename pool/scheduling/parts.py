@@ -74,23 +74,33 @@ def soft_cutting(board: Board, row: int, granted: Grant) -> Cutting:
     Idle slices of another mode go first; those of the same mode only as far as room is needed,
     largest first.
     """
-    kind = board.kinds[board.cards.kind[row]]
-    geometry = kind.geometry(granted.mode)
+    new = _share(board, row, granted)
+    piece = lying(board, row, granted)
+    if piece is not None:
+        return Cutting(Part(card=piece.card, slice=piece.id, card_micro=granted.card_micro))
+    memory = board.kinds[board.cards.kind[row]].size.memory_mib
+    return _made(board, row, new, _in_the_way(memory, board.cards.pieces[row], new))
+
+
+def lying(board: Board, row: int, granted: Grant) -> SliceState | None:
+    """The soft share of just that size that lies on the card and may be given as it is."""
+    new = _share(board, row, granted)
+    return next((p for p in board.cards.pieces[row] if givable(p) and _alike(p, new)), None)
+
+
+def _share(board: Board, row: int, granted: Grant) -> NewSlice:
+    """The soft share that the grant means on the card at this row."""
+    geometry = board.kinds[board.cards.kind[row]].geometry(granted.mode)
     profile = ""
     if geometry is not None and granted.profiles:
         profile = geometry.profiles[granted.profiles[0]].name
-    new = NewSlice(
+    return NewSlice(
         mode=granted.mode,
         profile=profile,
         memory_mib=granted.memory_mib,
         compute_milli=granted.compute_milli,
         card_micro=granted.card_micro,
     )
-    pieces = board.cards.pieces[row]
-    for piece in pieces:
-        if givable(piece) and _alike(piece, new):
-            return Cutting(Part(card=piece.card, slice=piece.id, card_micro=granted.card_micro))
-    return _made(board, row, new, _in_the_way(kind.size.memory_mib, pieces, new))
 
 
 def _alike(piece: SliceState, new: NewSlice) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from nodeagent.protocol.vocabulary import Mode
 from pool.carving.sizes import FULL, profile_compute_milli, profile_micro
 from pool.scheduling.board import Board, Ints
-from pool.scheduling.fit import Grants, ceiling_room
+from pool.scheduling.fit import Grants, ceiling_room, soft_there
 from pool.scheduling.grant import Grant
 from pool.scheduling.isolation import calm
 from pool.scheduling.kinds import CardKind
@@ -261,6 +261,7 @@ def _still_open(board: Board, hunt: Hunt, rows: Ints) -> Sequence[int]:
     """Positions of the cards that still have room for one more part."""
     cards, grants = board.cards, hunt.grants
     ceilings = ceiling_room(board, hunt.work, hunt.partition, rows)
+    there = soft_there(board, rows, grants)
     calm_here = calm(board, hunt.mode, rows) if hunt.work.need.heavy_bandwidth else None
     found = []
     for i, row in enumerate(rows.tolist()):
@@ -269,7 +270,8 @@ def _still_open(board: Board, hunt: Hunt, rows: Ints) -> Sequence[int]:
             fine = trial_at(board, kind, int(cards.layout[row]), grants.by_kind) is not None
         else:
             fine = bool(
-                cards.memory[row] >= grants.memory[kind]
+                there[i]
+                or cards.memory[row] >= grants.memory[kind]
                 and cards.compute[row] >= grants.compute[kind]
             )
         if calm_here is not None:

@@ -28,7 +28,8 @@ class Stock:
     `whole` is how many moves it takes to give it whole, NEVER when it cannot be. `layout` is its
     MIG layout once foreign idle slices are gone, None when it cannot be cut; `entry` the moves that
     takes. `soft` is the one soft mode that it can be shared in (or any, or none), with the compute
-    and memory left in it. `gives` is false for a card that has nothing at all to give.
+    and memory left in it. `coming` tells that a soft share is on its way which nobody holds: it can
+    be given as it is, but not removed. `gives` is false for a card that has nothing at all to give.
     """
 
     held: int
@@ -39,6 +40,7 @@ class Stock:
     compute_milli: int
     memory_mib: int
     soft_count: int
+    coming: bool
     gives: bool
 
 
@@ -57,7 +59,8 @@ def stock_of(kind: CardKind, mode: Mode | None, pieces: Sequence[SliceState]) ->
     soft, compute, memory, count = _soft(kind, pieces)
     layout, entry = _layout(kind, mode, pieces)
     whole = _whole(kind, mode, pieces)
-    shares = soft != SOFT_NONE and memory > 0
+    coming = any(_shared(piece) and givable(piece) and not idle(piece) for piece in pieces)
+    shares = soft != SOFT_NONE and (memory > 0 or coming)
     return Stock(
         held=sum(piece.held_by is not None for piece in pieces),
         whole=whole,
@@ -67,8 +70,13 @@ def stock_of(kind: CardKind, mode: Mode | None, pieces: Sequence[SliceState]) ->
         compute_milli=compute,
         memory_mib=memory,
         soft_count=count,
+        coming=coming,
         gives=whole != NEVER or shares or (layout is not None and _open(kind, layout)),
     )
+
+
+def _shared(piece: SliceState) -> bool:
+    return piece.mode is not Mode.WHOLE and piece.mode not in PLACED_MODES
 
 
 def _open(kind: CardKind, layout: Layout) -> bool:

@@ -16,7 +16,8 @@ NO_LAYOUT = -1
 class Sort:
     """What cards have in common that the planner judges alike, whatever their node and sizes.
 
-    `whole` and `gives` say whether such a card can be given whole, and whether it can give at all.
+    `whole` and `gives` say whether such a card can be given whole, and whether it can give at all;
+    `coming` whether a soft share is on its way to it which nobody holds.
     """
 
     kind: int
@@ -25,6 +26,7 @@ class Sort:
     soft: int
     untouched: bool
     whole: bool
+    coming: bool
     gives: bool
 
 

@@ -12,6 +12,7 @@ from pool.scheduling.model import (
     CeilingScope,
     PartitionState,
     Policy,
+    PriorityClass,
     Reason,
     Seats,
     Topology,
@@ -242,3 +243,18 @@ def test_an_idle_shared_card_changes_its_mode_only_when_it_is_empty():
     )
     move = _planned(idle.queue(req(2, profile="1g.10gb"))).placed[0].moves[0]
     assert move.mode is Mode.MIG and move.removes == (shared.made.slices[0].id,)
+
+
+def test_a_share_on_its_way_that_nobody_holds_is_given_though_the_card_has_no_other_room():
+    world = snapshot().node("n1").card("L40S", modes=("mps",))
+    memory = world.made.cards[0].memory_mib // 4
+    for stage in ("ready", "ready", "ready", "coming"):
+        world = world.slice(1, "", mode="mps", memory=memory, compute=250, stage=stage)
+    for piece in (1, 2, 3):
+        low = {"priority_class": PriorityClass.LOW, "checkpointed": True, "card_micro": 250_000}
+        world = world.running(900 + piece, slices=(piece,), hosts=((1, 0, 0, 0),), **low)
+    quarter = {"share_milli": 250, "modes": (Mode.MPS,), "priority": "high"}
+    made = plan(world.queue(req(1, **quarter)).made)
+    assert [part.slice for placed in made.placed for part in placed.parts] == [4]
+    more = plan(world.queue(req(1, **quarter | {"share_milli": 260})).made)
+    assert not more.placed and more.evictions
