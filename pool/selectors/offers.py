@@ -1,11 +1,11 @@
 """What partitions really offer, and what a need becomes on each of their cards."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
-from django.db.models import Count
+from django.db.models import Count, Min
 
 from nodeagent.protocol.inventory import Card as CardFacts
 from nodeagent.protocol.inventory import Geometry
@@ -25,6 +25,9 @@ from pool.rules.workloads import host_defaults
 from pool.scheduling.kinds import version as numbered
 
 HOST = ("node__cpu_milli", "node__memory_mib", "node__disk_mib")
+
+NEWNESS = ("facts__driver", "facts__compute_capability")
+"""What cards of one label may differ in, from node to node and day to day."""
 
 Asked = Mapping[tuple[str, str], int]
 """(card label or empty, unit) to how much: what quota rows count."""
@@ -53,7 +56,7 @@ class PlacedOption:
 
     `cards` is how many cards of this kind the partition has, `on_one_node` the most that one node
     has of them, `sample` one of them; `homes` has a network domain and a number for each node,
-    `host` the most CPU, RAM and disk that any of the nodes has.
+    `hosts` the CPU, RAM and disk of the nodes.
     """
 
     partition: Partition
@@ -62,15 +65,16 @@ class PlacedOption:
     on_one_node: int
     sample: Card
     homes: tuple[tuple[str, int], ...] = ()
-    host: Host | None = None
+    hosts: frozenset[Host] = frozenset()
 
     def carries(self, need: Need) -> bool:
         """Whether some node is large enough: for all parts that must lie together, or for one."""
-        if self.host is None:
-            return True
         parts = 1 if need.topology in TOGETHER else max(1, need.parts)
         said = (need.cpu_milli, need.ram_mib, need.disk_mib)
-        return all((one or 0) <= most * parts for one, most in zip(said, self.host, strict=True))
+        return not self.hosts or any(
+            all((one or 0) <= most * parts for one, most in zip(said, host, strict=True))
+            for host in self.hosts
+        )
 
     def holds(self, need: Need) -> bool:
         """Whether so many parts could ever lie there together, with nothing else running."""
@@ -131,7 +135,8 @@ def options_for(
     barred = _barred(by_id, trust)
     modes = modes_of(asked, unlimited_modes=unlimited_modes)
     found = []
-    for card, homes, host in _kinds(by_id, asked):
+    for card, kind in _kinds(by_id, asked):
+        homes, hosts = tuple(kind.nodes.values()), frozenset(kind.hosts)
         total, most = sum(n for _, n in homes), max(n for _, n in homes)
         facts = card_facts(card)
         if not _wanted(card, facts, asked):
@@ -146,7 +151,7 @@ def options_for(
         offers, shut = _offers(card, facts, chosen, asked, modes)
         options = recommend(ask_of(asked), offers, asker, chosen.tolerance_points * 10)
         options += tuple(Option(label=card.label, mode=m, why=Why.NOT_OFFERED) for m in shut)
-        found += [PlacedOption(chosen, one, total, most, card, homes, host) for one in options]
+        found += [PlacedOption(chosen, one, total, most, card, homes, hosts) for one in options]
     return sorted(found, key=_rank)
 
 
@@ -169,30 +174,37 @@ def _rank(one: PlacedOption) -> tuple[bool, bool, float, int, int]:
     return (not option.usable, shut, option.waste_percent, micro, one.partition.rank)
 
 
-def _kinds(
-    partitions: Mapping[int, Partition], need: Need
-) -> list[tuple[Card, tuple[tuple[str, int], ...], Host]]:
-    """One card of each kind in each partition; the network of each node that has the labels that
-    are needed, with how many cards it has; and the largest of these nodes."""
+@dataclass(slots=True)
+class _Kind:
+    """Where cards of one label are: by node its network domain and their number; `first` is the
+    key of one of them."""
+
+    first: int = 0
+    nodes: dict[int, tuple[str, int]] = field(default_factory=dict)
+    hosts: set[Host] = field(default_factory=set)
+
+
+def _kinds(partitions: Mapping[int, Partition], need: Need) -> list[tuple[Card, _Kind]]:
+    """Each kind of card in each partition: only nodes that have the labels that are needed, and of
+    their cards only those whose own driver and capability are new enough."""
     rows = Card.objects.filter(partition__in=list(partitions)).exclude(state=CardState.RETIRED)
-    kinds = ("partition_id", "label")
-    named = rows.order_by().values(*kinds, "node", "node__labels", *HOST)
-    homes: dict[tuple[int, str], list[tuple[str, int]]] = {}
-    hosts: dict[tuple[int, str], Host] = {}
-    for row in named.annotate(here=Count("pk")):
-        labels, kind = row["node__labels"], (row["partition_id"], row["label"])
+    told = ("node", "node__labels", *HOST, *NEWNESS)
+    named = rows.order_by().values("partition_id", "label", *told)
+    found: dict[tuple[int, str], _Kind] = {}
+    for row in named.annotate(here=Count("pk"), first=Min("pk")):
+        labels = row["node__labels"]
         if not set(need.node_labels) <= {f"{key}={value}" for key, value in labels.items()}:
             continue
-        homes.setdefault(kind, []).append((str(labels.get("network") or ""), row["here"]))
-        cpu, ram, disk = hosts.get(kind, (0, 0, 0))
-        hosts[kind] = (max(cpu, row[HOST[0]]), max(ram, row[HOST[1]]), max(disk, row[HOST[2]]))
-    samples = rows.select_related("node").order_by(*kinds, "pk").distinct(*kinds)
-    return [
-        (one, tuple(homes[kind]), hosts[kind])
-        for one in samples
-        for kind in ((one.partition_id or 0, one.label),)
-        if kind in homes
-    ]
+        if not _new_enough(*(row[name] for name in NEWNESS), need):
+            continue
+        kind = found.setdefault((row["partition_id"], row["label"]), _Kind())
+        cards = kind.nodes.get(row["node"], ("", 0))[1] + row["here"]
+        kind.nodes[row["node"]] = (str(labels.get("network") or ""), cards)
+        kind.hosts.add((row[HOST[0]], row[HOST[1]], row[HOST[2]]))
+        kind.first = min(kind.first or row["first"], row["first"])
+    samples = rows.select_related("node").in_bulk([one.first for one in found.values()])
+    ordered = [found[key] for key in sorted(found)]
+    return [(samples[one.first], one) for one in ordered if one.first in samples]
 
 
 def _wanted(card: Card, facts: CardFacts, need: Need) -> bool:
@@ -203,15 +215,14 @@ def _wanted(card: Card, facts: CardFacts, need: Need) -> bool:
         and (not need.encoder or bool(facts.nvenc))
         and (not need.graphics or facts.graphics)
         and card.nominal_gb >= need.min_size_gb
-        and _new_enough(facts, need)
     )
 
 
-def _new_enough(facts: CardFacts, need: Need) -> bool:
+def _new_enough(driver: str | None, capability: str | None, need: Need) -> bool:
     """Driver and capability, compared number by number as the planner does."""
-    driver, able = need.min_driver, need.min_compute_capability
-    return (not driver or numbered(facts.driver or "") >= numbered(driver)) and (
-        not able or numbered(facts.compute_capability or "") >= numbered(able)
+    newest, able = need.min_driver, need.min_compute_capability
+    return (not newest or numbered(driver or "") >= numbered(newest)) and (
+        not able or numbered(capability or "") >= numbered(able)
     )
 
 

@@ -89,3 +89,16 @@ def test_work_that_was_placed_meanwhile_is_not_told():
     assert (state_of(work), waits(work)) == ("placed", None)
     assert impossible_told(workloads=[work], why="no card", actor=SYSTEM) == 0
     assert waits(work) is None
+
+
+def test_work_that_waits_for_a_driver_is_left_alone_while_some_node_has_it():
+    place = many()
+    old = place.node.row
+    new = rows.node()
+    for node, driver in ((old, "470.1"), (new, "580.1")):
+        for card in node.cards.all():
+            card.facts = {**card.facts, "driver": driver}
+            card.save(update_fields=["facts"])
+    work = place.submit(need={"min_driver": "525"})
+    assert impossible() == 0
+    assert waits(work) != "impossible"

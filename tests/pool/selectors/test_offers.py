@@ -95,3 +95,48 @@ def test_work_without_a_card_needs_one_machine_that_is_large_enough_in_all():
         assert host_holds(need=fits, partitions=[part])
         over = from_mapping({"parts": 0, "cpu_milli": 1000} | {name: most + 1})
         assert not host_holds(need=over, partitions=[part])
+
+
+def drives(node, driver):
+    """All cards of the node say that they run with this driver."""
+    for card in node.cards.all():
+        card.facts = {**card.facts, "driver": driver}
+        card.save(update_fields=["facts"])
+
+
+@pytest.mark.parametrize("more", [{}, {"node_labels": ["rack=new"]}])
+def test_a_node_with_an_old_driver_does_not_speak_for_the_others_of_its_kind(more):
+    part = rows.partition()
+    old, new = rows.node(cards=3), rows.node(cards=2)
+    new.labels = {"rack": "new"}
+    new.save(update_fields=["labels"])
+    drives(old, "470.1")
+    drives(new, "580.65.06")
+    need = from_mapping(SHARE | {"min_driver": "525"} | more)
+    found = [one for one in options_for(need=need, partitions=[part]) if one.holds(need)]
+    assert found
+    assert {(one.cards, one.on_one_node, one.sample.node) for one in found} == {(2, 2, new)}
+    assert len(found[0].homes) == 1
+
+
+def test_cards_of_one_node_that_differ_in_their_driver_are_counted_apart():
+    part, node = pool()
+    drives(node, "580.1")
+    first = node.cards.order_by("pk").first()
+    first.facts = {**first.facts, "driver": None}
+    first.save(update_fields=["facts"])
+    newer = options_for(need=SHARE | {"min_driver": "525"}, partitions=[part])
+    assert {(one.cards, one.on_one_node) for one in newer} == {(1, 1)}
+    whichever = options_for(need=SHARE, partitions=[part])
+    assert {(one.cards, one.homes) for one in whichever} == {(2, (("", 2),))}
+
+
+def test_one_machine_must_be_large_enough_in_all_and_not_two_in_one_thing_each():
+    part, wide = pool()
+    long = rows.node(cards=2)
+    for node, cpu, ram in ((wide, 64_000, 65_536), (long, 8_000, 524_288)):
+        node.cpu_milli, node.memory_mib = cpu, ram
+        node.save(update_fields=["cpu_milli", "memory_mib"])
+    for cpu, ram, held in ((64_000, 65_536, True), (8_000, 524_288, True), (9_000, 65_537, False)):
+        need = from_mapping(SHARE | {"cpu_milli": cpu, "ram_mib": ram})
+        assert any(one.holds(need) for one in options_for(need=need, partitions=[part])) is held
