@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from pool.rules.problems import Problem
 from pool.rules.problems import marked as _
@@ -31,6 +31,10 @@ COLUMNS = frozenset(
         "checkpoint_s",
     }
 )
+MOST_COLUMNS = 200
+"""More than `sacct` knows."""
+
+EMPTY = _("The file has no line below its header.")
 Row = Mapping[str, str]
 
 
@@ -45,33 +49,36 @@ def read_file(text: str, shape: str) -> Read:
         found.refuse(1, Problem(_("A file of at most %(n)s MiB is possible."), size))
         return found
     reader = _csv_line if shape == "csv" else sacct_line
+    rows = _rows(text.removeprefix("\ufeff"), "," if shape == "csv" else "|")
     try:
-        rows = list(_rows(text, "," if shape == "csv" else "|"))
+        header = next(rows, (1, ()))[1]
+        problem = _header_problem(header, shape) if header else Problem(EMPTY)
+        problem = problem or _take(found, header, rows, reader)
     except csv.Error:
-        found.refuse(1, Problem(_("This is not text with columns.")))
-        return found
-    if not rows:
-        found.refuse(1, Problem(_("The file has no line below its header.")))
-    elif len(rows) > MOST_LINES:
-        found.refuse(1, Problem(_("A file of at most %(n)s lines is possible."), {"n": MOST_LINES}))
-    elif problem := _header_problem(rows[0][1], shape):
+        problem = Problem(_("This is not text with columns."))
+    if problem:
+        found = Read()
         found.refuse(1, problem)
-    else:
-        _take(found, rows, reader)
+    found.lines.sort(key=lambda one: (one.submit_s, one.line))
     return found
 
 
 def _take(
     found: Read,
-    rows: list[tuple[int, Row]],
+    header: Sequence[str],
+    rows: Iterator[tuple[int, Sequence[str]]],
     reader: Callable[[int, Row], Line | str],
-) -> None:
-    for number, row in rows:
-        if None in row or None in row.values():
+) -> Problem | None:
+    """Line by line, so that a file takes no more room than its jobs; what is wrong as a whole."""
+    count = 0
+    for count, (number, words) in enumerate(rows, 1):
+        if count > MOST_LINES:
+            return Problem(_("A file of at most %(n)s lines is possible."), {"n": MOST_LINES})
+        if len(words) != len(header):
             found.refuse(number, Problem(_("This line has not as many columns as the header.")))
             continue
         try:
-            line = reader(number, row)
+            line = reader(number, dict(zip(header, words, strict=True)))
         except Wrong as wrong:
             found.refuse(number, wrong.problem)
             continue
@@ -79,23 +86,27 @@ def _take(
             found.lines.append(line)
         else:
             found.leave(line)
+    if not count:
+        return Problem(EMPTY)
     if not found.lines and not found.wrong:
-        found.refuse(1, Problem(_("No line of the file is a job that ran on cards.")))
-    found.lines.sort(key=lambda one: (one.submit_s, one.line))
+        return Problem(_("No line of the file is a job that ran on cards."))
+    return None
 
 
-def _rows(text: str, between: str) -> Iterator[tuple[int, Row]]:
-    """Lines with their numbers in the file; empty ones are none."""
-    reader = csv.DictReader(io.StringIO(text.replace("\0", "\ufffd")), delimiter=between)
-    for row in reader:
-        yield reader.line_num, row
+def _rows(text: str, between: str) -> Iterator[tuple[int, Sequence[str]]]:
+    """Lines with their numbers in the file, the header first; empty ones are none."""
+    reader = csv.reader(io.StringIO(text.replace("\0", "\ufffd")), delimiter=between)
+    for words in reader:
+        if words:
+            yield reader.line_num, words
 
 
-def _header_problem(row: Row, shape: str) -> Problem | None:
+def _header_problem(header: Collection[str], shape: str) -> Problem | None:
+    if len(header) > MOST_COLUMNS:
+        return Problem(_("A file of at most %(n)s columns is possible."), {"n": MOST_COLUMNS})
     wanted: tuple[tuple[str, ...], ...]
     if shape == "csv":
-        names = {name for name in row if name}
-        strange = sorted(names - COLUMNS)
+        strange = sorted({name for name in header if name} - COLUMNS)
         if strange:
             return Problem(
                 _("The column %(name)s is not known. Known are: %(known)s."),
@@ -105,7 +116,7 @@ def _header_problem(row: Row, shape: str) -> Problem | None:
     else:
         wanted = (("JobID",), ("Submit",), ("AllocTRES", "ReqTRES"), ("ElapsedRaw", "Elapsed"))
     for some in wanted:
-        if not set(some) & set(row):
+        if not set(some) & set(header):
             return Problem(_("A column %(name)s is needed."), {"name": " / ".join(some)})
     return None
 

@@ -117,3 +117,32 @@ def test_winners_come_first_losers_last_and_small_changes_are_none():
     ]
     assert lot(after["c"], before["c"]) is Lot.GAINS
     assert lot({"mean_wait_s": 900.0}, {"mean_wait_s": 100.0}) is Lot.GAINS
+
+
+def test_a_header_of_thousands_of_columns_is_refused_before_any_line_is_read(monkeypatch):
+    read = []
+    monkeypatch.setattr(files, "sacct_line", lambda number, row: read.append(number))
+    names = ",".join(f"c{number}" for number in range(60_000))
+    for shape, between in (("csv", ","), ("sacct", "|")):
+        text = names.replace(",", between) + "\n" + "1\n" * 1000
+        found = read_file(text, shape)
+        assert [line for line, _problem in found.wrong] == [1] and not found.lines
+        assert "200" in str(found.wrong[0][1])
+    assert not read
+
+
+def test_no_line_beyond_the_most_is_read_and_none_is_kept(monkeypatch):
+    seen = []
+    plain = files._csv_line
+    monkeypatch.setattr(files, "_csv_line", lambda *given: seen.append(given) or plain(*given))
+    monkeypatch.setattr(files, "MOST_LINES", 5)
+    found = read_file("submit_s,duration_s,gpus\n" + "1,2,1\n" * 50, "csv")
+    assert len(seen) == 5
+    assert found.wrong_count == 1 and found.wrong[0][0] == 1 and not found.lines
+    found = read_file("submit_s,duration_s,gpus\n" + "1,2,1\n" * 5, "csv")
+    assert len(found.lines) == 5 and not found.wrong
+
+
+def test_the_mark_before_the_text_of_some_editors_is_no_part_of_the_first_column():
+    found = read_file("\ufeffsubmit_s,duration_s,gpus\n1,2,1\n", "csv")
+    assert len(found.lines) == 1 and not found.wrong
