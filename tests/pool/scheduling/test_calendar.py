@@ -12,6 +12,7 @@ from pool.scheduling.checker import check
 from pool.scheduling.model import PartitionState, Policy, Reason, Reservation, Seats, Window
 from pool.scheduling.plan import plan
 from tests.builders import NOW, req, snapshot
+from tests.pool.scheduling.dense import dense_worlds
 from tests.pool.scheduling.worlds import worlds
 
 LAW = settings(
@@ -22,7 +23,7 @@ LAW = settings(
 @st.composite
 def timed_worlds(draw):
     """A random pool with windows and reservations over some of its cards, lending or not."""
-    world = draw(worlds())
+    world = draw(st.one_of(worlds(), dense_worlds()))
     ids = [card.id for card in world.cards]
     some = st.sets(st.sampled_from(ids), max_size=4) if ids else st.just(set())
     times = st.tuples(st.integers(-3600, 7200), st.integers(60, 7200))

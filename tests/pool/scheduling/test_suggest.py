@@ -9,7 +9,7 @@ from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.plan import plan
 from pool.scheduling.suggest import MOST, PLANS, Change, suggest
 from tests.builders import req, snapshot, whole
-from tests.pool.scheduling.worlds import worlds
+from tests.pool.scheduling.dense import dense_worlds
 
 
 def _offered(world, number=1):
@@ -55,8 +55,8 @@ def test_a_smaller_share_is_suggested():
     assert offered == {Change.LESS_MEMORY: 20}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(worlds(most=4))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(dense_worlds(most=3))
 def test_every_suggestion_starts_the_work_and_costs_nobody_a_start(world):
     made = plan(world)
     starts = {placed.workload for placed in made.placed}
