@@ -19,7 +19,10 @@ from pool.scheduling.model import (
 )
 from pool.scheduling.offer import offer
 from pool.scheduling.stock import NEVER
-from pool.scheduling.take import charge_all, release, take
+from pool.scheduling.take import release, take
+
+Counts = tuple[int, int, int]
+"""A row's id, what one start changes of it, and where it then stands."""
 
 Ending = tuple[float, int, Running]
 """When running work is forecast to end, its id, and the work."""
@@ -35,12 +38,16 @@ MOST_NODES = 4
 class Head:
     """Who is next but has no room yet: when and where it starts if all ends as forecast.
 
-    `left` is what each of its nodes then still has: CPU, memory, disk.
+    `left` is what each of its nodes then still has: CPU, memory, disk. `limits` and `seats` are
+    the limits and licences that count it: how much it adds to what is held of a limit (takes of
+    the seats), and what is held (left) then, with it.
     """
 
     work: Waiting
     start: PlannedStart
     left: tuple[tuple[int, tuple[int, int, int]], ...]
+    limits: tuple[Counts, ...] = ()
+    seats: tuple[Counts, ...] = ()
 
 
 def plan_head(board: Board, work: Waiting) -> Head | None:
@@ -219,6 +226,7 @@ def _fewest(
 
 def head_at(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:
     """The head with this place and time; `trial` is the board at that time, and is used up."""
+    held, seats = dict(trial.held), dict(trial.seats)
     take(trial, work, placed)
     nodes = trial.nodes
     left = []
@@ -232,16 +240,24 @@ def head_at(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:
         nodes=frozenset(host.node for host in placed.hosts),
         placed=placed,
     )
-    return Head(work, start, tuple(left))
+    return Head(
+        work=work,
+        start=start,
+        left=tuple(left),
+        limits=tuple((n, then - held[n], then) for n, then in trial.held.items() if then > held[n]),
+        seats=tuple(
+            (n, seats[n] - then, then) for n, then in trial.seats.items() if then < seats[n]
+        ),
+    )
 
 
 def keep(guard: Board, head: Head) -> None:
     """Take what the head needs off this board: long work may start only on what is left.
 
     Its cards and its host share, its nodes where they take one group or nobody else, and its part
-    of every limit.
+    of every limit as that stands then: what ends before gives the head its own part back.
     """
-    nodes, placed = guard.nodes, head.start.placed
+    nodes = guard.nodes
     guard.cards.offered[[guard.cards.index[card] for card in head.start.cards]] = False
     for row, (cpu, memory, disk) in head.left:
         nodes.cpu[row] = min(int(nodes.cpu[row]), cpu)
@@ -250,8 +266,10 @@ def keep(guard: Board, head: Head) -> None:
         nodes.busy[row] += 1
         nodes.stamp[row] = guard.words.tick()
         _keep_company(guard, head.work, row)
-    if placed is not None:
-        charge_all(guard, head.work, placed)
+    for number, _, then in head.limits:
+        guard.held[number] = max(guard.held[number], then)
+    for number, _, then in head.seats:
+        guard.seats[number] = min(guard.seats[number], then)
 
 
 def _keep_company(guard: Board, work: Waiting, row: int) -> None:
@@ -265,9 +283,10 @@ def _keep_company(guard: Board, work: Waiting, row: int) -> None:
 
 
 def beside(board: Board, guard: Board, heads: Sequence[Head]) -> Board:
-    """The guard for planning one more head: what ends gives its host share back only once.
+    """The guard for planning one more head: what ends gives its share back only once.
 
-    `board` is the round's own; what the heads take of a node is off it, whenever they start.
+    `board` is the round's own; what the heads take of a node, a limit or the seats is off it,
+    whenever they start.
     """
     taken: dict[int, list[int]] = {}
     for head in heads:
@@ -275,14 +294,27 @@ def beside(board: Board, guard: Board, heads: Sequence[Head]) -> Board:
             sums = taken.setdefault(guard.nodes.index[host.node], [0, 0, 0])
             for i, amount in enumerate((host.cpu_milli, host.memory_mib, host.disk_mib)):
                 sums[i] += amount
-    if not any(any(sums) for sums in taken.values()):
+    counted = any(head.limits or head.seats for head in heads)
+    if not counted and not any(any(sums) for sums in taken.values()):
         return guard
     trial, there = guard.copy(), board.nodes
     for row, (cpu, memory, disk) in taken.items():
         trial.nodes.cpu[row] = min(int(trial.nodes.cpu[row]), int(there.cpu[row]) - cpu)
         trial.nodes.memory[row] = min(int(trial.nodes.memory[row]), int(there.memory[row]) - memory)
         trial.nodes.disk[row] = min(int(trial.nodes.disk[row]), int(there.disk[row]) - disk)
+    if counted:
+        _count_all(board, trial, heads)
     return trial
+
+
+def _count_all(board: Board, trial: Board, heads: Sequence[Head]) -> None:
+    """Count the heads on top of what the round has, in every limit and licence."""
+    trial.held, trial.seats = dict(board.held), dict(board.seats)
+    for head in heads:
+        for number, added, _ in head.limits:
+            trial.held[number] += added
+        for number, taken, _ in head.seats:
+            trial.seats[number] -= taken
 
 
 def ends_before(board: Board, work: Waiting, heads: Sequence[Head]) -> bool:

@@ -91,3 +91,59 @@ def test_several_shares_at_once_are_heavy():
     )
     (placed,) = plan(world.queue(req(1, gb=10, parts=2)).made).placed
     assert {part.card for part in placed.parts} == {2}
+
+
+def _at_its_limit(limit):
+    """A project with a job on four cards until 900 s from now, and four free cards of another kind.
+
+    Next in its queue are who wants those four again, and who would take the free ones for long.
+    """
+    world = snapshot().node("n1").card("A100-80GB", count=4, modes=("whole",))
+    world = world.node("n2").card("A30", count=4, modes=("whole",)).rules(preemption=False)
+    for card in (1, 2, 3, 4):
+        world = world.slice(card, "whole", mode="whole")
+    told = {"slices": (1, 2, 3, 4), "ends": 900, "hosts": ((1, 0, 0, 0),)}
+    world = world.running(901, card_micro=4_000_000, **told)
+    world = world.quota("p1", limit=limit, held=4)
+    first = whole(1, 4, labels=frozenset({"A100-80GB"}), declared_s=5000.0)
+    other = whole(2, 4, labels=frozenset({"A30"}), declared_s=50_000.0)
+    return world.queue(first, other)
+
+
+@pytest.mark.parametrize(("limit", "starts"), [(8, [2]), (100, [2]), (7, [])])
+def test_what_a_head_gets_back_of_its_limit_is_not_counted_twice(limit, starts):
+    world = _at_its_limit(limit).made
+    made = plan(world)
+    assert [placed.workload for placed in made.placed] == starts
+    assert made.starts[0].workload == 1 and made.starts[0].at_s == NOW + 900
+    assert check(world, made) == ()
+
+
+def test_two_heads_of_one_project_count_together_in_its_limit():
+    """What ends comes back only once: a third of the same project finds no room for long."""
+    world = _at_its_limit(8).have(waiting=())
+    world = world.node("n3").card("L40S", count=4, modes=("whole",))
+    for card in (9, 10, 11, 12):
+        world = world.slice(card, "whole", mode="whole")
+    slices, hosts = (5, 6, 7, 8), ((3, 0, 0, 0),)
+    world = world.running(902, slices=slices, ends=950, hosts=hosts, tenant="p2")
+    first = whole(1, 4, labels=frozenset({"A100-80GB"}), declared_s=5000.0)
+    second = whole(2, 4, labels=frozenset({"L40S"}), declared_s=5000.0)
+    third = whole(3, 4, labels=frozenset({"A30"}), declared_s=50_000.0)
+    world = world.queue(first, second, third).made
+    made = plan(world)
+    assert [(one.workload, one.at_s - NOW) for one in made.starts] == [(1, 900), (2, 950)]
+    assert made.placed == () and check(world, made) == ()
+
+
+def test_a_seat_that_a_head_gets_back_is_not_kept_from_others_twice():
+    world = snapshot().node("n1").card("L40S", modes=("mps",)).card("A100-80GB", modes=("mps",))
+    world = world.slice(1, "", mode="mps", memory=40_000, compute=800)
+    world = world.running(901, slices=(1,), hosts=((1, 0, 0, 0),), ends=900)
+    world = world.have(seats=(Seats(id=1, mode=Mode.MPS, total=2, used=1),))
+    first = req(1, gb=24, trust="p1", labels=frozenset({"L40S"}), declared_s=5000.0)
+    other = req(2, gb=24, labels=frozenset({"A100-80GB"}), declared_s=50_000.0)
+    world = world.queue(first, other).rules(preemption=False).made
+    made = plan(world)
+    assert [placed.workload for placed in made.placed] == [2]
+    assert made.starts[0].at_s == NOW + 900 and check(world, made) == ()
