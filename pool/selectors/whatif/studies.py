@@ -8,7 +8,7 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
 
 from pool.lifecycle.roles import Role
-from pool.lifecycle.studies import Share
+from pool.lifecycle.studies import Share, TraceSource
 from pool.models.cards import Card
 from pool.models.partitions import Partition
 from pool.models.placements import Placement
@@ -82,7 +82,12 @@ def card_kinds() -> list[tuple[str, str, str, int]]:
 
 def seen_teams(*, standing: Standing, study: Study) -> frozenset[str] | None:
     """The teams of its outcome that the person may read; None is all."""
-    if standing.platform or study.trace.source == "file":
+    return None if study.trace.source == TraceSource.FILE else teams_of(standing=standing)
+
+
+def teams_of(*, standing: Standing) -> frozenset[str] | None:
+    """The teams of the books that the person may read; None is all."""
+    if standing.platform:
         return None
     seen = Project.objects.filter(standing.sees(""))
     return frozenset(seen.values_list("slug", flat=True))

@@ -1,6 +1,7 @@
 """Recorded work: periods of the books and files; what what-ifs replay."""
 
 from datetime import UTC
+from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
@@ -9,9 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from pool.errors import Forbidden
+from pool.lifecycle.studies import TraceSource
 from pool.models import Trace
 from pool.rules.whatif.files import SHAPES
-from pool.selectors.whatif.studies import trace_list
+from pool.selectors.whatif.studies import teams_of, trace_list
 from pool.services.whatif.traces import trace_delete, trace_of_books, trace_of_file
 from portal.access.guards import anywhere
 from portal.access.roles import Verb
@@ -43,6 +45,14 @@ class RecordOut(serializers.ModelSerializer[Trace]):
     text_format = serializers.CharField(source="shape")
     teams = serializers.ListField(child=serializers.CharField())
     left_out = serializers.DictField(child=serializers.IntegerField())
+
+    def to_representation(self, instance: Trace) -> dict[str, Any]:
+        """Of the books' teams only those that the caller may read; a file has its own."""
+        told = super().to_representation(instance)
+        seen = self.context["view"].seen
+        if seen is not None and instance.source == TraceSource.BOOKS:
+            told["teams"] = [team for team in told["teams"] if team in seen]
+        return told
 
     class Meta:
         model = Trace
@@ -83,6 +93,11 @@ class RecordDoor(Listed):
     def rows(self) -> QuerySet[Trace]:
         """One's own, those of one's organizations, and what readable what-ifs replay."""
         return trace_list(standing=self.standing)
+
+    @cached_property
+    def seen(self) -> frozenset[str] | None:
+        """The teams that the caller may read; None is all. One query a call."""
+        return teams_of(standing=self.standing)
 
     def create(self, request: Request) -> Response:
         """Keep a period or a file; a period is read when it is first replayed."""
