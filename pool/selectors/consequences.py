@@ -13,6 +13,7 @@ from pool.models.partitions import Partition
 from pool.models.placements import Hold
 from pool.models.quotas import Quota
 from pool.models.requests import Request
+from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.rules.approval import may_decide
 from pool.rules.needs import Need, from_mapping
@@ -84,7 +85,7 @@ def consequences_of(*, request: Request, standing: Standing) -> Consequences:
         need=need,
         copies=request.copies,
         partitions=partitions,
-        unlimited_modes=request.template_version.unlimited_modes,
+        version=request.template_version,
         counted=mine,
     )
     own = request.requester_id == standing.user
@@ -106,14 +107,20 @@ def changes_for(
     need: Need,
     copies: int,
     partitions: Iterable[Partition],
-    unlimited_modes: bool = False,
+    version: TemplateVersion,
     counted: dict[int, int] | None = None,
 ) -> tuple[tuple[Change, ...], tuple[Cards, ...]]:
     """Quota rows and cards before and after, where the need would be counted.
 
     `counted` is what the rows hold for it already, by their keys, and is left out of *before*.
     """
-    options = options_for(need=need, partitions=partitions, unlimited_modes=unlimited_modes)
+    options = options_for(
+        need=need,
+        partitions=partitions,
+        trust=project.trust_group_id,
+        version=version,
+        unlimited_modes=version.unlimited_modes,
+    )
     wanted = asked_where(need=need, copies=copies, options=options, partitions=partitions)
     if not wanted:
         return (), ()

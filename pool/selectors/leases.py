@@ -50,7 +50,7 @@ def lease_that_holds(
         template_version__template=template,
         valid__contains=at,
     ).exclude(pk=instead_of)
-    ordered = rows.select_related("template_version").order_by("-valid__endswith", "pk")
+    ordered = rows.select_related("template_version", "project").order_by("-valid__endswith", "pk")
     fits = (one for one in ordered if lease_takes(lease=one, need=need, micro=micro, host=host))
     return next(fits, None)
 
@@ -71,6 +71,8 @@ def lease_takes(*, lease: Lease, need: Need, micro: int, host: Host) -> bool:
         for one in options_for(
             need=own,
             partitions=lease.partitions.all() if own.parts else (),
+            trust=lease.project.trust_group_id,
+            version=lease.template_version,
             unlimited_modes=lease.template_version.unlimited_modes,
         )
         if one.holds(own)

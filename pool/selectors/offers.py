@@ -121,14 +121,16 @@ def options_for(
     *,
     need: Mapping[str, Any] | Need,
     partitions: Iterable[Partition],
-    trust: int | None = None,
+    trust: int | None,
+    version: TemplateVersion | None,
     unlimited_modes: bool = False,
-    version: TemplateVersion | None = None,
 ) -> list[PlacedOption]:
     """Every way the partitions' cards could meet the need, best first, refused ones with why.
 
     `trust` is the group that asks, None where nobody in particular does; `version` says what kind
-    of work it is. Four queries, whatever the number of cards: one card stands for all of its kind.
+    of work it is, None where it is not known yet. Both must be said: what is counted for a tenant
+    has to be what that tenant can get. Four queries, whatever the number
+    of cards: one card stands for all of its kind.
     """
     asked = need if isinstance(need, Need) else need_from(need)
     by_id = {one.pk: one for one in partitions}
@@ -153,6 +155,12 @@ def options_for(
         options += tuple(Option(label=card.label, mode=m, why=Why.NOT_OFFERED) for m in shut)
         found += [PlacedOption(chosen, one, total, most, card, homes, hosts) for one in options]
     return sorted(found, key=_rank)
+
+
+def trust_matters(*, partitions: Iterable[Partition]) -> bool:
+    """Whether some of the partitions let only named trust groups share a card."""
+    through = Partition.trust_groups.through
+    return through.objects.filter(partition__in=list(partitions)).exists()
 
 
 def _barred(partitions: Mapping[int, Partition], trust: int | None) -> frozenset[int]:
@@ -195,7 +203,7 @@ def _kinds(partitions: Mapping[int, Partition], need: Need) -> list[tuple[Card, 
         labels = row["node__labels"]
         if not set(need.node_labels) <= {f"{key}={value}" for key, value in labels.items()}:
             continue
-        if not _new_enough(*(row[name] for name in NEWNESS), need):
+        if not _new_enough(row[NEWNESS[0]], row[NEWNESS[1]], need):
             continue
         kind = found.setdefault((row["partition_id"], row["label"]), _Kind())
         cards = kind.nodes.get(row["node"], ("", 0))[1] + row["here"]

@@ -60,7 +60,7 @@ def _changes(one: Request, counted: dict[int, int]) -> tuple[Change, ...]:
         need=from_mapping(one.need),
         copies=one.copies,
         partitions=list(one.partitions.all()),
-        unlimited_modes=one.template_version.unlimited_modes,
+        version=one.template_version,
         counted=counted,
     )
     return changes

@@ -96,6 +96,8 @@ def workload_on_allowance(*, workload: Workload, actor: Actor) -> bool:
         options=options_for(
             need=need,
             partitions=partitions,
+            trust=workload.project.trust_group_id,
+            version=workload.template_version,
             unlimited_modes=workload.template_version.unlimited_modes,
         ),
         partitions=partitions,
@@ -137,6 +139,8 @@ def _resized(workload: Workload, lease: Lease) -> dict[str, int]:
     options = options_for(
         need=need,
         partitions=lease.partitions.all(),
+        trust=workload.project.trust_group_id,
+        version=workload.template_version,
         unlimited_modes=workload.template_version.unlimited_modes,
     )
     holding = [one for one in options if one.holds(need)]

@@ -17,6 +17,8 @@ def card_seconds(*, request: Request, need: Need, partitions: Iterable[Partition
     options = options_for(
         need=need,
         partitions=partitions,
+        trust=request.project.trust_group_id,
+        version=request.template_version,
         unlimited_modes=request.template_version.unlimited_modes,
     )
     micro = min((one.micro(need) for one in options if one.holds(need)), default=0)

@@ -35,7 +35,7 @@ def weights_for(
     time = seconds or version.default_seconds
     if not isinstance(time, int) or not isinstance(copies, int) or time < 1 or copies < 1:
         return {}
-    places = _places(need, chosen, version)
+    places = _places(need, chosen, project, version)
     costs = [_cost(one, project, version, need, seconds=time) for one in places]
     return {"cost": math.ceil(max(costs) * copies)} if costs else {}
 
@@ -64,11 +64,19 @@ Place = tuple[Partition, str, str, int]
 """Where it may run: partition, kind of card, its mode, and one part in millionths of a card."""
 
 
-def _places(need: Need, chosen: list[Partition], version: TemplateVersion) -> list[Place]:
+def _places(
+    need: Need, chosen: list[Partition], project: Project, version: TemplateVersion
+) -> list[Place]:
     """All ways to meet the need; work without a card may run wherever there are cards."""
     if need.parts == 0:
         return [(one, "", "", 0) for one in chosen]
-    options = options_for(need=need, partitions=chosen, unlimited_modes=version.unlimited_modes)
+    options = options_for(
+        need=need,
+        partitions=chosen,
+        trust=project.trust_group_id,
+        version=version,
+        unlimited_modes=version.unlimited_modes,
+    )
     holding = (one for one in options if one.holds(need))
     return [
         (one.partition, one.option.label, one.option.mode, one.option.card_micro) for one in holding

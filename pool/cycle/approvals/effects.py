@@ -114,6 +114,8 @@ def _copies(snapshot: Snapshot, sought: Sought) -> list[Waiting]:
     options = options_for(
         need=sought.need,
         partitions=sought.partitions,
+        trust=sought.project.trust_group_id,
+        version=sought.version,
         unlimited_modes=sought.version.unlimited_modes,
     )
     cpu, ram, disk = host_of(

@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 from pool.cycle.needs import claim_of
 from pool.cycle.waiting import Look
 from pool.models.partitions import Partition
+from pool.models.templates import TemplateVersion
 from pool.rules.needs import Need
 from pool.scheduling.model import PriorityClass, Waiting
 from pool.scheduling.plan import plan
 from pool.selectors.offers import PlacedOption, host_of, options_for
+
+ANYBODY = "trial"
+"""The trust group of who only looks where a template would fit: that of nobody in the pool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,14 @@ def fits(
     """Each partition on its own, as if nobody else waited; nothing is written."""
     found = []
     for one in partitions:
-        options = options_for(need=need, partitions=[one], unlimited_modes=unlimited_modes)
+        options = options_for(
+            need=need, partitions=[one], trust=None, version=None, unlimited_modes=unlimited_modes
+        )
         holding = [option for option in options if option.holds(need)]
         if need.parts and not holding:
             found.append(Fits(one, options[0] if options else None, now=False, why="impossible"))
             continue
-        why = _waits(look, need, [one], holding, unlimited_modes, work_class)
+        why = _waits(look, need, [one], holding, ANYBODY, unlimited_modes, work_class)
         found.append(Fits(one, holding[0] if holding else None, now=why is None, why=why or ""))
     return found
 
@@ -51,18 +57,22 @@ def waits_now(
     look: Look,
     need: Need,
     partitions: Sequence[Partition],
-    unlimited_modes: bool,
-    work_class: str,
+    trust: int | None,
+    version: TemplateVersion,
 ) -> str | None:
     """Why one such piece of work would wait now, wherever of these it may run; None: it would not.
 
     As if nobody else waited: what waits already and fits has its place by the next round.
     """
-    options = options_for(need=need, partitions=partitions, unlimited_modes=unlimited_modes)
+    modes = version.unlimited_modes
+    options = options_for(
+        need=need, partitions=partitions, trust=trust, version=version, unlimited_modes=modes
+    )
     holding = [option for option in options if option.holds(need)]
     if need.parts and not holding:
         return "impossible"
-    return _waits(look, need, partitions, holding, unlimited_modes, work_class)
+    group = ANYBODY if trust is None else str(trust)
+    return _waits(look, need, partitions, holding, group, modes, version.work_class)
 
 
 def _waits(
@@ -70,6 +80,7 @@ def _waits(
     need: Need,
     partitions: Sequence[Partition],
     options: Sequence[PlacedOption],
+    trust: str,
     unlimited_modes: bool,
     work_class: str,
 ) -> str | None:
@@ -79,7 +90,7 @@ def _waits(
         id=-1,
         uid="trial",
         tenants=("trial",),
-        trust="trial",
+        trust=trust,
         need=claim_of(
             need,
             unlimited_modes=unlimited_modes,

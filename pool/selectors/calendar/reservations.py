@@ -18,6 +18,7 @@ from pool.models.partitions import Partition
 from pool.models.placements import Hold
 from pool.models.requests import Request
 from pool.models.reservations import Reservation, ReservedCard
+from pool.models.templates import TemplateVersion
 from pool.models.windows import Window
 from pool.models.workloads import Workload
 from pool.rules.needs import Need, from_mapping
@@ -78,7 +79,8 @@ def cards_for(
     need: Need,
     copies: int,
     partitions: Iterable[Partition],
-    unlimited_modes: bool,
+    trust: int,
+    version: TemplateVersion,
     starts_at: datetime,
     ends_at: datetime,
     now: datetime,
@@ -91,7 +93,13 @@ def cards_for(
     `goes_on` are keys of leases that end where this begins: their work is carried over.
     """
     places = list(partitions)
-    options = options_for(need=need, partitions=places, unlimited_modes=unlimited_modes)
+    options = options_for(
+        need=need,
+        partitions=places,
+        trust=trust,
+        version=version,
+        unlimited_modes=version.unlimited_modes,
+    )
     holding = [one for one in options if one.option.usable]
     for place in places:
         usable = _by_label(one for one in holding if one.partition.pk == place.pk)
@@ -214,7 +222,8 @@ def keeping_of(*, request: Request, now: datetime) -> Keeping:
         need=from_mapping(request.need),
         copies=request.copies,
         partitions=request.partitions.all(),
-        unlimited_modes=request.template_version.unlimited_modes,
+        trust=request.project.trust_group_id,
+        version=request.template_version,
         starts_at=starts_at,
         ends_at=ends_at,
         now=now,

@@ -56,6 +56,8 @@ def _allowed(workload: Workload, wide: dict[str, Any]) -> bool:
     options = options_for(
         need=need,
         partitions=partitions,
+        trust=workload.project.trust_group_id,
+        version=workload.template_version,
         unlimited_modes=workload.template_version.unlimited_modes,
     )
     rows = Quota.objects.filter(
@@ -96,6 +98,8 @@ def workload_as_changed(*, workload: Workload, change: str, amount: int) -> Work
     options = options_for(
         need=need,
         partitions=workload.partitions.all(),
+        trust=workload.project.trust_group_id,
+        version=workload.template_version,
         unlimited_modes=workload.template_version.unlimited_modes,
     )
     micro = [one.micro(need) for one in options if one.holds(need)]

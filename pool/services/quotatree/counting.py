@@ -123,6 +123,8 @@ def _entitled(row: Quota, claim: Lease | Request) -> int:
     options = options_for(
         need=need,
         partitions=partitions,
+        trust=claim.project.trust_group_id,
+        version=claim.template_version,
         unlimited_modes=claim.template_version.unlimited_modes,
     )
     wanted = asked_where(need=need, copies=claim.copies, options=options, partitions=partitions)

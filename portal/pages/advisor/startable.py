@@ -17,6 +17,7 @@ from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.workloads import Workload
 from pool.rules.needs import from_mapping
+from pool.selectors.offers import trust_matters
 from pool.selectors.partitions import partitions_of
 from pool.selectors.templates import usable_templates
 from pool.selectors.tenants import working_projects
@@ -40,7 +41,7 @@ KEPT_S = 30.0
 TOLD = Rate(limit=6, seconds=60)
 """So often one person is told how long things would wait; more often only that they wait."""
 
-Kind = tuple[str, frozenset[int], bool, str]
+Kind = tuple[str, frozenset[int], int | None, bool, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +96,22 @@ def startable(*, request: HtmxRequest, project: Project) -> list[Startable]:
     partitions = list(partitions_of(project=project))
     rows = usable_templates(standing=request.standing, project=project)
     wanted = [one for one in rows if one.kind in KINDS][:SHOWN]
+    trust = project.trust_group_id if trust_matters(partitions=partitions) else None
     found = [
         one
         for version in wanted
-        if (one := _judged(look, project, version, partitions)) is not None
+        if (one := _judged(look, project, version, partitions, trust)) is not None
     ]
     found = sorted(found, key=lambda one: (not one.starts, one.why is not None))
     return _with_waits(found, request, project, partitions)
 
 
 def _judged(
-    look: Look, project: Project, version: TemplateVersion, partitions: list[Partition]
+    look: Look,
+    project: Project,
+    version: TemplateVersion,
+    partitions: list[Partition],
+    trust: int | None,
 ) -> Startable | None:
     """None where no card of the project's partitions could ever hold it."""
     told = answer(
@@ -117,7 +123,7 @@ def _judged(
     )
     if told.best is None or told.need is None:
         return None
-    why = _kept(look, version, partitions)
+    why = _kept(look, version, partitions, trust)
     return Startable(version, told.best, told.free, why)
 
 
@@ -165,27 +171,34 @@ def _look() -> Look:
         return _of[0][1]
 
 
-def _kept(look: Look, version: TemplateVersion, partitions: list[Partition]) -> str | None:
-    """The plan's word for one kind of work, made once for each look, whatever project asks."""
+def _kept(
+    look: Look, version: TemplateVersion, partitions: list[Partition], trust: int | None
+) -> str | None:
+    """The plan's word for one kind of work, made once for each look, whatever project asks; where
+    partitions name trust groups, once for each of those."""
     kind = (
         json.dumps(version.need, sort_keys=True),
         frozenset(one.pk for one in partitions),
+        trust,
         version.unlimited_modes,
+        version.kind,
         version.work_class,
     )
     with _LOCK:
         if not _of or _of[0][1] is not look:
-            return _planned(look, version, partitions)
+            return _planned(look, version, partitions, trust)
         if kind not in _seen:
-            _seen[kind] = _planned(look, version, partitions)
+            _seen[kind] = _planned(look, version, partitions, trust)
         return _seen[kind]
 
 
-def _planned(look: Look, version: TemplateVersion, partitions: list[Partition]) -> str | None:
+def _planned(
+    look: Look, version: TemplateVersion, partitions: list[Partition], trust: int | None
+) -> str | None:
     return waits_now(
         look=look,
         need=from_mapping(version.need),
         partitions=partitions,
-        unlimited_modes=version.unlimited_modes,
-        work_class=version.work_class,
+        trust=trust,
+        version=version,
     )

@@ -61,7 +61,11 @@ def test_a_limit_that_would_be_passed_says_by_how_much(world):
     make.quota(world.project, world.partition, 1)
     need = need_wished(template_version=world.whole, overrides={})
     changes, _ = changes_for(
-        project=world.project, need=need, copies=3, partitions=[world.partition]
+        project=world.project,
+        need=need,
+        copies=3,
+        partitions=[world.partition],
+        version=world.whole,
     )
     assert [change.over for change in changes] == [2_000_000]
 
@@ -94,7 +98,7 @@ def test_the_numbers_cost_the_same_however_many_rows_there_are(world, django_ass
     make.quota(world.organization, world.partition, 9, label="")
     who = standing(user=world.lead)
     request.refresh_from_db()
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(9):
         consequences_of(request=request, standing=who)
 
 

@@ -18,9 +18,14 @@ def pool(label="A100-80GB", **partition):
     return part, node
 
 
+def offers(part, need, *, trust=None, version=None):
+    """Every way to meet the need there, for nobody in particular unless told otherwise."""
+    return options_for(need=need, partitions=[part], trust=trust, version=version)
+
+
 def told(part, need, **given):
     """By mode why it is offered or not, and what is said beside it."""
-    options = options_for(need=need, partitions=[part], **given)
+    options = offers(part, need, **given)
     return {one.option.mode.value: one.option for one in options}
 
 
@@ -47,7 +52,7 @@ def test_only_named_trust_groups_are_offered_cards_that_are_shared_without_isola
 
 def test_what_the_card_could_do_and_the_partition_does_not_offer_is_said_last():
     part, _ = pool(modes=["whole", "mig"])
-    found = options_for(need=SHARE, partitions=[part])
+    found = offers(part, SHARE)
     assert [one.option.why for one in found][-1] is Why.NOT_OFFERED
     assert {one.option.mode.value for one in found if one.option.usable} == {"whole", "mig"}
 
@@ -73,8 +78,8 @@ def test_with_sharing_off_only_what_the_hardware_cuts_is_offered():
 def test_what_no_machine_can_carry_is_held_by_none(more):
     part, _ = pool()
     plain, large = from_mapping(SHARE), from_mapping(SHARE | more)
-    assert any(one.holds(plain) for one in options_for(need=plain, partitions=[part]))
-    assert not any(one.holds(large) for one in options_for(need=large, partitions=[part]))
+    assert any(one.holds(plain) for one in offers(part, plain))
+    assert not any(one.holds(large) for one in offers(part, large))
 
 
 def test_parts_that_may_lie_on_several_machines_are_judged_by_one_each():
@@ -83,8 +88,8 @@ def test_parts_that_may_lie_on_several_machines_are_judged_by_one_each():
     pair = {"parts": 2, "whole": True} | twice
     apart = from_mapping(pair | {"topology": "network"})
     together = from_mapping(pair)
-    assert any(one.carries(apart) for one in options_for(need=apart, partitions=[part]))
-    assert not any(one.carries(together) for one in options_for(need=together, partitions=[part]))
+    assert any(one.carries(apart) for one in offers(part, apart))
+    assert not any(one.carries(together) for one in offers(part, together))
 
 
 def test_work_without_a_card_needs_one_machine_that_is_large_enough_in_all():
@@ -113,7 +118,7 @@ def test_a_node_with_an_old_driver_does_not_speak_for_the_others_of_its_kind(mor
     drives(old, "470.1")
     drives(new, "580.65.06")
     need = from_mapping(SHARE | {"min_driver": "525"} | more)
-    found = [one for one in options_for(need=need, partitions=[part]) if one.holds(need)]
+    found = [one for one in offers(part, need) if one.holds(need)]
     assert found
     assert {(one.cards, one.on_one_node, one.sample.node) for one in found} == {(2, 2, new)}
     assert len(found[0].homes) == 1
@@ -125,9 +130,9 @@ def test_cards_of_one_node_that_differ_in_their_driver_are_counted_apart():
     first = node.cards.order_by("pk").first()
     first.facts = {**first.facts, "driver": None}
     first.save(update_fields=["facts"])
-    newer = options_for(need=SHARE | {"min_driver": "525"}, partitions=[part])
+    newer = offers(part, SHARE | {"min_driver": "525"})
     assert {(one.cards, one.on_one_node) for one in newer} == {(1, 1)}
-    whichever = options_for(need=SHARE, partitions=[part])
+    whichever = offers(part, SHARE)
     assert {(one.cards, one.homes) for one in whichever} == {(2, (("", 2),))}
 
 
@@ -139,4 +144,4 @@ def test_one_machine_must_be_large_enough_in_all_and_not_two_in_one_thing_each()
         node.save(update_fields=["cpu_milli", "memory_mib"])
     for cpu, ram, held in ((64_000, 65_536, True), (8_000, 524_288, True), (9_000, 65_537, False)):
         need = from_mapping(SHARE | {"cpu_milli": cpu, "ram_mib": ram})
-        assert any(one.holds(need) for one in options_for(need=need, partitions=[part])) is held
+        assert any(one.holds(need) for one in offers(part, need)) is held
