@@ -127,8 +127,14 @@ def lets_in(user: User, workload: Workload) -> bool:
 
 
 def lets_look(user: User, workload: Workload) -> bool:
-    """Whether they may read its files: its owner, who may still go in, lets their project."""
-    if share_open(workload=workload) is None or not lets_in(workload.owner, workload):
+    """Whether they may read its files: its owner, who may still go in, lets their project.
+
+    The word of whoever owned it before is worth nothing.
+    """
+    share = share_open(workload=workload)
+    if share is None or share.by_id != workload.owner_id:
+        return False
+    if not lets_in(workload.owner, workload):
         return False
     return workload.owner.is_active and may(standing(user=user), Verb.WORK_SEE, workload)
 

@@ -18,6 +18,7 @@ from pool.models.workloads import Workload
 from pool.selectors.memberships import Standing, standing
 from pool.selectors.notebooks.wanted import home_of
 from pool.selectors.people.living import RESUMABLE, resumable_of
+from pool.services.notebooks.shares import notebook_unshare
 from pool.sweeps import each
 
 APART = (Workload, Schedule)
@@ -43,7 +44,8 @@ def kinds_owned() -> Iterator[tuple[type[Model], str]]:
 def belongings_hand_over(*, user: User, heir: User, actor: Actor) -> int:
     """Give the heir what the person owns and the heir may use; how many things changed hands.
 
-    Each in a transaction of its own. What belongs to no place goes over whole; a thing of a project
+    Each in a transaction of its own. Notebooks are shared no more: that was the leaver's word.
+    What belongs to no place goes over whole; a thing of a project
     only where the heir works, of an organization only where the heir is somebody. Secrets are never
     handed on: they are the person's own, and handed-over work forgets them. Folders stay where they
     are: `{user}` in their paths goes on meaning the person, below the same root. An heir who has
@@ -66,6 +68,7 @@ def _notebook_given(user: User, heir: User, heirs: Standing, actor: Actor, found
     row = rows.get(pk=found.pk)
     if row.owner_id != user.pk or row.state not in RESUMABLE or not heirs.works_in(row.project):
         return False
+    notebook_unshare(workload=row, actor=actor)
     row.home = home_of(row)
     row.owner = heir
     row.save(update_fields=["owner", "home"])

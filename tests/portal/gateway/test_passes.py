@@ -7,6 +7,8 @@ from django.contrib.sessions.backends.db import SessionStore
 
 from pool.clock import now
 from pool.errors import Forbidden
+from pool.events import SYSTEM
+from pool.services.notebooks.shares import notebook_share
 from portal.access.passes import guest_of, passes_forget, ticket_issue, ticket_spend
 from portal.models import GatewayPass
 from tests import rows
@@ -82,3 +84,16 @@ def test_old_passes_are_forgotten(work, session):
     assert passes_forget() == 0
     GatewayPass.objects.update(until=now() - timedelta(seconds=1))
     assert passes_forget() == 1
+
+
+def test_what_one_owner_shared_is_not_the_word_of_the_next(work, session):
+    viewer = rows.member(work.project, role="viewer")
+    notebook_share(workload=work, user=work.owner, until=now() + timedelta(days=3), actor=SYSTEM)
+    words = {"workload": work, "user": viewer, "session_key": session.session_key, "reads": True}
+    cookie = ticket_spend(plain=ticket_issue(**words), uid=work.uid, reads=True)
+    assert guest_of(cookie=cookie, uid=work.uid, reads=True)
+    work.owner = rows.member(work.project)
+    work.save(update_fields=["owner"])
+    assert guest_of(cookie=cookie, uid=work.uid, reads=True) is None
+    with pytest.raises(Forbidden):
+        ticket_issue(**words)

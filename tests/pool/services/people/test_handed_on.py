@@ -1,15 +1,20 @@
 """What a leaver's folders and schedules become in the hands of an heir."""
 
+from datetime import timedelta
+
 import pytest
 
+from pool.clock import now
 from pool.events import SYSTEM
-from pool.models import Attempt, Node, Notice, Storage, StorageUse
+from pool.models import Attempt, Event, Node, Notice, Storage, StorageUse
 from pool.rules.catalogue import Mounted, Told, root_of
 from pool.selectors.catalogue.desired import given_on, watched
+from pool.selectors.notebooks.shares import share_open
 from pool.services.catalogue.giving import work_submit
 from pool.services.catalogue.judging import Given, given_kept
 from pool.services.catalogue.secrets import secret_set
 from pool.services.catalogue.storage import storage_create
+from pool.services.notebooks.shares import notebook_share
 from pool.services.people.leavers import leavers_due, user_leave
 from pool.services.series.firing import schedule_run_now
 from pool.services.series.schedules import schedule_change, schedule_resume
@@ -113,3 +118,17 @@ def test_a_given_thing_that_is_gone_bars_no_other_change(world):
     schedule_change(schedule=row, user=row.owner, actor=SYSTEM, cron="0 3 * * *")
     row.refresh_from_db()
     assert row.cron == "0 3 * * *"
+
+
+def test_an_heirs_notebook_is_shared_no_more(world, heir):
+    person, project = world.own.owner, world.own.project
+    book = rows.workload(into=project, owner=person, kind="notebook", state="stopped")
+    until = now() + timedelta(days=3)
+    share = notebook_share(workload=book, user=person, until=until, actor=SYSTEM)
+    given_to_heir(world, heir)
+    book.refresh_from_db()
+    share.refresh_from_db()
+    assert (book.owner, share_open(workload=book)) == (heir, None)
+    assert share.ended_at is not None
+    told = Event.objects.filter(kind="notebook.shared").order_by("pk")
+    assert [one.data["shared"] for one in told] == [True, False]
