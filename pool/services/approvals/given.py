@@ -5,18 +5,29 @@ judged there, and changes only there.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext
 
 from pool.errors import Invalid
+from pool.models.catalogue.environments import Environment
 from pool.models.requests import Request
 from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
+from pool.rules.catalogue_images import fitted
 from pool.rules.needs import changed, to_mapping
+from pool.rules.problems import Problem
 from pool.services.approvals.asking import Asking
-from pool.services.catalogue.judging import given_for, given_from, given_judged, given_kept
+from pool.services.catalogue.judging import (
+    given_for,
+    given_from,
+    given_judged,
+    given_kept,
+    inside_of,
+)
+from pool.services.refusals import said
 from pool.services.surroundings.runners import runner_for
 from pool.services.wishes import need_wished, partitions_wished
 
@@ -58,7 +69,8 @@ def plain_need(request: Request) -> dict[str, Any]:
 
 def asked_rewritten(*, request: Request, asking: Asking) -> tuple[dict[str, Any], dict[str, Any]]:
     """The same for new words of a request. What did not change is not judged anew, so that a
-    secret that is gone bars no other change.
+    secret that is gone or a folder whose node is down bars no other change; only the environment
+    says again what it needs of another kind of card.
 
     Raises:
         Invalid: it is wrong, or its work is there and keeps what it was given.
@@ -67,6 +79,8 @@ def asked_rewritten(*, request: Request, asking: Asking) -> tuple[dict[str, Any]
     same = (given_kept(asking.given), asking.image) == before
     if same and asking.need == plain_need(request):
         return request.need, request.given
+    if own_words(request) and same:
+        return _refitted(request, asking)
     if own_words(request):
         version, user = request.template_version, request.requester
         return asked_judged(asking=asking, user=user, project=request.project, version=version)
@@ -75,6 +89,38 @@ def asked_rewritten(*, request: Request, asking: Asking) -> tuple[dict[str, Any]
         raise Invalid(**{"image" if asking.image != request.image else "storage": kept})
     need = need_wished(template_version=request.template_version, overrides=asking.need)
     return to_mapping(need), request.given
+
+
+def _refitted(request: Request, asking: Asking) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Another need with the same given things: the folders they ask for, and what fits the
+    environment.
+
+    Raises:
+        Invalid: a word of the need is wrong, or the environment never runs on such cards.
+    """
+    version = request.template_version
+    plain = need_wished(template_version=version, overrides=asking.need)
+    had = set((request.given.get("before") or {}).get("storage") or ())
+    roots = [one for one in request.need.get("storage") or () if one not in had]
+    folders = list(dict.fromkeys((*plain.storage, *roots)))
+    slug = given_from(request.given).environment
+    named = Environment.objects.filter(slug=slug).first() if slug else None
+    inside = named or (None if slug or request.image else version.environment)
+    words = to_mapping(plain)
+    whole = replace(plain, storage=tuple(folders))
+    fit: dict[str, Any] | Problem = {
+        name: request.need[name]
+        for name in ("vendors", "min_driver")
+        if slug and name in request.need and name not in words
+    }
+    if inside is not None:
+        fit = fitted(whole, inside_of(inside))
+    if isinstance(fit, Problem):
+        raise Invalid(environment=said(fit))
+    wanted = dict(asking.need) | ({"storage": folders} if roots else {}) | fit
+    need = need_wished(template_version=version, overrides=wanted)
+    before = {name: words.get(name) for name in FITTED}
+    return to_mapping(need), request.given | {"before": before}
 
 
 def asked_anew(*, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -6,7 +6,7 @@ from pool.errors import Invalid
 from pool.events import SYSTEM
 from pool.models import Environment, Node, Request
 from pool.rules.catalogue import Mounted, Told
-from pool.services.catalogue.environments import environment_create
+from pool.services.catalogue.environments import environment_create, environment_remove
 from pool.services.catalogue.giving import work_submit
 from pool.services.catalogue.judging import Given, given_from
 from pool.services.catalogue.secrets import secret_remove, secret_set
@@ -176,6 +176,40 @@ def test_approval_with_changes_keeps_it_and_work_under_the_lease_gets_it(world, 
     assert used(made) == ([("data", "/srv/data")], ["TOKEN"])
     assert made.environment == Environment.objects.get(slug="torch")
     assert made.need["vendors"] == ["nvidia"]
+
+
+def test_a_yes_with_changes_is_not_barred_by_what_is_gone_since_it_was_asked(world, given, secret):
+    torch()
+    asked = ask(world, given=Given(given.mounts, given.secrets, "torch"))
+    secret_remove(secret=secret, actor=SYSTEM)
+    watch("/opt/torch")
+    changed = edit(world, asked, need={"memory_gb": 20})
+    assert changed.need["storage"] == ["/srv/data", "/opt/torch"]
+    assert (changed.need["memory_gb"], changed.need["min_driver"]) == (20, "550.1")
+    assert changed.given["before"] == asked.given["before"]
+    newest = edit(world, asked, need={"min_driver": "560.1"})
+    assert (newest.need["min_driver"], newest.given["before"]["min_driver"]) == ("560.1", "560.1")
+    approve(world, newest, changes={"need": {"memory_gb": 10}})
+    newest.refresh_from_db()
+    assert newest.state == "approved"
+    assert given_from(newest.given).secrets == [Told(secret.uid, "TOKEN", "env")]
+
+
+def test_a_yes_with_changes_keeps_what_an_environment_asked_for_that_is_gone(world, given):
+    kept = torch()
+    asked = ask(world, given=Given(given.mounts, (), "torch"))
+    environment_remove(environment=kept, actor=SYSTEM)
+    approve(world, asked, changes={"need": {"memory_gb": 20}})
+    asked.refresh_from_db()
+    assert (asked.need["vendors"], asked.need["min_driver"]) == (["nvidia"], "550.1")
+
+
+def test_a_yes_for_cards_on_which_the_environment_never_runs_is_refused(world, given):
+    torch()
+    asked = ask(world, given=Given(given.mounts, given.secrets, "torch"))
+    with pytest.raises(Invalid) as refused:
+        approve(world, asked, changes={"need": {"vendors": ["amd"]}})
+    assert list(refused.value.detail) == ["environment"]
 
 
 def test_work_that_names_something_itself_gets_only_that_and_stays_with_the_granted_cards(
