@@ -41,7 +41,7 @@ from pool.services.catalogue.judging import Given, given_from, given_judged, giv
 from pool.services.moves import locked, move
 from pool.services.people.told import tell_of_lost
 from pool.services.refusals import refuse
-from pool.services.requests import OPEN, request_submit
+from pool.services.requests import OPEN, request_locked, request_submit
 from pool.services.rights import Weights
 from pool.services.series.handed import personal_forgotten
 from pool.services.surroundings.runners import kind_runnable, runner_for
@@ -165,8 +165,7 @@ def schedule_change(*, schedule: Schedule, user: User, actor: Actor, **words: An
         _judged(said | {"need": row.need}, row.owner, row.project, row.template_version)
     row.save()
     if row.request_id is not None and {"given", "image"}.intersection(changed):
-        told = {"given": judged_in(row.given, row.uid), "image": row.image}
-        Request.objects.filter(pk=row.request_id, state__in=OPEN).update(**told)
+        _asked_for_other_things(row, actor)
     record(EventKind.SCHEDULE_CHANGED, row, actor=actor, changed=changed, cron=row.cron)
     return row
 
@@ -351,6 +350,22 @@ def _asked(
         like={"given": judged_in(row.given, row.uid), "image": row.image},
         weights=weights() if callable(weights) else weights or {},
     )
+
+
+def _asked_for_other_things(row: Schedule, actor: Actor) -> None:
+    """Its open request names what its runs use now: whoever read the old has to look again."""
+    assert row.request is not None
+    request = request_locked(request=row.request)
+    told = {"given": judged_in(row.given, row.uid), "image": row.image}
+    other = sorted(name for name, one in told.items() if getattr(request, name) != one)
+    if request.state not in OPEN or not other:
+        return
+    for name, value in told.items():
+        setattr(request, name, value)
+    request.revision, request.step = request.revision + 1, 0
+    request.pending_decision = request.pending_until = None
+    request.save(update_fields=[*told, "revision", "step", "pending_decision", "pending_until"])
+    record(EventKind.REQUEST_CHANGED, request, actor=actor, changed=other)
 
 
 def _has_lease(wish: Wish) -> bool:

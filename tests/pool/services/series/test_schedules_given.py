@@ -1,13 +1,17 @@
 """What the runs of a schedule use: named once, by its owner, and given to each of them."""
 
+from datetime import timedelta
+
 import pytest
 
-from pool.errors import Forbidden, Invalid
+from pool.clock import now
+from pool.errors import Forbidden, Invalid, Stale
 from pool.events import SYSTEM
-from pool.models import Node, Secret
+from pool.models import Event, Node, Request, Secret
 from pool.rules.catalogue import Mounted, Told
 from pool.services.catalogue.judging import Given
 from pool.services.catalogue.secrets import secret_remove, secret_set
+from pool.services.decisions import request_approve, request_decisions_due
 from pool.services.series.firing import schedule_run_now
 from pool.services.series.schedules import schedule_change
 from tests import rows
@@ -61,3 +65,32 @@ def test_a_schedule_is_refused_what_its_owner_may_not_use_and_changes_only_by_it
         schedule_change(schedule=row, user=rows.user(), actor=SYSTEM, given=Given())
     row.refresh_from_db()
     assert row.given["secrets"] == []
+
+
+def test_whoever_decides_looks_again_when_the_runs_use_other_things():
+    place = many(allowance=0)
+    row = schedule(place)
+    lead = rows.member(place.project, role="lead")
+    asked, words = row.request, {"user": lead, "actor": SYSTEM, "weights": {"cost": 0}}
+    read = asked.revision
+    request_approve(request=asked, revision=read, delay_s=10, **words)
+    schedule_change(schedule=row, user=place.owner, actor=SYSTEM, given=given(place))
+    asked.refresh_from_db()
+    assert (asked.revision, asked.pending_decision, asked.pending_until) == (read + 1, None, None)
+    assert asked.given["secrets"]
+    with pytest.raises(Stale):
+        request_approve(request=asked, revision=read, **words)
+    told = Event.objects.filter(kind="request.changed").latest("pk")
+    assert told.data["changed"] == ["given"]
+    Request.objects.update(pending_until=now() - timedelta(seconds=1))
+    assert request_decisions_due(actor=SYSTEM) == 0
+    assert Request.objects.get().state == "submitted"
+
+
+def test_the_same_things_again_leave_the_decision_as_it_is():
+    place = many(allowance=0)
+    row = schedule(place)
+    asked = row.request
+    schedule_change(schedule=row, user=place.owner, actor=SYSTEM, given=Given(), cron="0 3 * * *")
+    before, asked = asked.revision, Request.objects.get()
+    assert asked.revision == before
