@@ -22,6 +22,7 @@ from pool.models.workloads import Workload
 from pool.services.catalogue.giving import given_again, work_submit
 from pool.services.moves import locked
 from pool.services.rights import Weights
+from pool.services.wishes import project_open
 
 GOES_ON = frozenset({WorkloadState.STOPPED, WorkloadState.RECLAIMED, WorkloadState.FAILED})
 """States in which a notebook can go on; one that failed for want of memory, too."""
@@ -42,7 +43,8 @@ def notebook_resized(
 ) -> Workload:
     """Queue it again with another template or need, or let it wait for the approval that takes.
 
-    What was stopped stays as it is, and can be resumed in its old size.
+    What was stopped stays as it is, and can be resumed in its old size. The project is locked
+    before it, as everywhere.
 
     Raises:
         Forbidden: it is another person's: the files are theirs.
@@ -50,6 +52,7 @@ def notebook_resized(
         Invalid: it, or the template, is no notebook; a word is wrong.
         PoolError: as for any submission.
     """
+    project_open(project=workload.project)
     (row,) = locked(
         Workload.objects.filter(pk=workload.pk).select_related(
             "project__organization", "owner", "environment"
@@ -76,8 +79,9 @@ def notebook_resized(
         image="" if row.environment else row.image,
         need=need or {},
         partitions=partitions,
-        expected_seconds=expected_seconds
-        or min(row.expected_seconds, template_version.max_seconds),
+        expected_seconds=seconds_of(
+            workload=row, template_version=template_version, said=expected_seconds
+        ),
         when_full=when_full,
         weights=weights,
         silence=row.silence,
@@ -89,3 +93,13 @@ def notebook_resized(
     template = template_version.template.slug
     record(EventKind.NOTEBOOK_RESIZED, row, actor=actor, to=made.uid, template=template)
     return made
+
+
+def seconds_of(
+    *, workload: Workload, template_version: TemplateVersion, said: int | None = None
+) -> int:
+    """For how long it is asked for: what is said, else as long as before, if its template lets it.
+
+    A door that weighs it must weigh the same time.
+    """
+    return said or min(workload.expected_seconds, template_version.max_seconds)

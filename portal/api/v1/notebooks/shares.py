@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from pool.events import record
 from pool.lifecycle.events import EventKind
 from pool.models import NotebookShare, Workload
-from pool.services.notebooks.resize import notebook_resized
+from pool.services.notebooks.resize import notebook_resized, seconds_of
 from pool.services.notebooks.shares import notebook_share, notebook_unshare
 from portal.access.guards import guard
 from portal.access.passes import TICKET_S, ticket_issue
@@ -115,7 +115,8 @@ class ShareVerbs(Listed):
         guard(self.standing, Verb.WORK_SUBMIT, row.project)
         slug = given.pop("template", None) or row.template_version.template.slug
         version = template_named(self.standing, row.project, slug)
-        need, seconds = given.get("need") or {}, given.get("expected_seconds")
+        need, said = given.get("need") or {}, given.pop("expected_seconds", None)
+        seconds = seconds_of(workload=row, template_version=version, said=said)
         places = partitions_named(row.project, given.pop("partitions", []))
         weigh = partial(
             weights_for,
@@ -130,6 +131,7 @@ class ShareVerbs(Listed):
             user=self.user,
             template_version=version,
             partitions=places,
+            expected_seconds=seconds,
             weights=weigh,
             actor=self.actor,
             **given,

@@ -1,6 +1,8 @@
 """A notebook goes on in another size, by the rules of any submission."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from pool.errors import Forbidden, IllegalMove, Impossible, Invalid
 from pool.events import SYSTEM
@@ -95,3 +97,18 @@ def test_only_its_owner_goes_on_and_only_when_it_is_over(place):
     work.save()
     with pytest.raises(IllegalMove):
         larger(place, work)
+
+
+def test_the_project_is_locked_before_the_notebook_as_everywhere(place):
+    work = stopped(place)
+    with CaptureQueriesContext(connection) as asked:
+        larger(place, work)
+    locking = [one["sql"] for one in asked if "FOR " in one["sql"] and "UPDATE" in one["sql"]]
+    tables = [one.partition(' FROM "')[2].partition('"')[0] for one in locking]
+    assert tables.index("pool_project") < tables.index("pool_workload")
+
+
+def test_without_a_time_it_is_asked_for_as_long_as_before_if_the_template_lets_it(place):
+    work = stopped(place, expected_seconds=3 * 86_400)
+    most = place.larger.max_seconds
+    assert larger(place, work).expected_seconds == min(3 * 86_400, most)
