@@ -14,7 +14,7 @@ from billing.rating.tariffs import Unit
 from billing.selectors.effective import effective_price
 from billing.selectors.holds import database_now
 from billing.selectors.prices import price_list
-from billing.services.prices import MOST_MICRO, price_set
+from billing.services.prices import EARLIEST, LATEST, MOST_MICRO, price_set
 from nodeagent.protocol.vocabulary import Mode
 from pool.models import Partition
 from portal.access.guards import guard
@@ -135,6 +135,8 @@ class PriceDoor(Listed):
         given["project"] = project_named(self.standing, given["project"])
         given["partition"] = partition_named(self.standing, given["partition"])
         given["at"] = given["at"] or database_now()
+        if not EARLIEST <= given["at"].year <= LATEST:
+            raise serializers.ValidationError({"at": [_("A day from 2000 to 2999.")]})
         found = effective_price(**given)
         hidden = given["project"].organization_id in money_hidden(self.standing)
         steps = [{"account": name.value, "amount_micro": micro} for name, micro in found.steps]

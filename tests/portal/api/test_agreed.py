@@ -93,3 +93,12 @@ def test_where_use_is_shown_without_money_the_price_is_not_told_either(bare):
     body = {"project": "vision", "partition": "a100", "card_model": "A100-80GB"}
     shown = bare.by("org_admin").post("prices/effective", body).json()
     assert shown["charge_micro"] == 1_900_000
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+def test_a_price_at_a_time_that_no_calendar_holds_is_refused(bare, at):
+    for zone in ("America/New_York", "Asia/Tokyo"):
+        type(bare.own.organization).objects.filter(pk=bare.own.organization.pk).update(zone=zone)
+        body = {"project": "vision", "partition": "a100", "card_model": "A100-80GB", "at": at}
+        answer = bare.by("member").post("prices/effective", body)
+        assert answer.status_code == 400, answer.content
