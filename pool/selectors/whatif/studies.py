@@ -1,8 +1,10 @@
 """What-ifs and recorded work that a person may read, and the names that a scenario may use."""
 
 import json
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import TruncDate
@@ -10,14 +12,15 @@ from django.db.models.functions import TruncDate
 from pool.lifecycle.roles import Role
 from pool.lifecycle.studies import Share, TraceSource
 from pool.models.cards import Card
-from pool.models.partitions import Partition
 from pool.models.placements import Placement
-from pool.models.templates import Template
 from pool.models.tenants import Project
 from pool.models.whatif.studies import Study
 from pool.models.whatif.traces import Trace
 from pool.rules.whatif.changes import Known
+from pool.rules.whatif.shown import shown
 from pool.selectors.memberships import Standing
+from pool.selectors.partitions import partition_list
+from pool.selectors.templates import template_list
 
 HEAVY = ("baseline", "result", "steps")
 CONTENT = ("lines", "work", "world")
@@ -49,21 +52,56 @@ def trace_list(*, standing: Standing) -> QuerySet[Trace]:
 def known_for(*, standing: Standing, trace: Trace) -> Known:
     """The names that this person's scenario on this record may use.
 
-    Of the books' teams only those that the person may read; a file has its own.
+    Another organization's partition, template or team is as unknown as a wrong name; a file has
+    its own teams.
     """
-    models = set(Card.objects.exclude(state="retired").values_list("label", flat=True))
-    teams: frozenset[str]
-    if trace.source == "file":
-        teams = frozenset(trace.teams)
-    else:
-        seen = Project.objects.filter(standing.sees("")).values_list("slug", flat=True)
-        teams = frozenset(seen)
+    return known_on(trace, known_to(standing=standing))
+
+
+def known_to(*, standing: Standing) -> Known:
+    """The names that this person may use on a record of the books."""
+    places = partition_list(standing=standing).values_list("slug", flat=True)
+    models = {kind[2] for kind in card_kinds(standing=standing)}
+    templates = template_list(standing=standing).values_list("slug", flat=True)
+    teams = Project.objects.filter(standing.sees("")).values_list("slug", flat=True)
     return Known(
-        partitions=frozenset(Partition.objects.values_list("slug", flat=True)),
+        partitions=frozenset(places),
         models=frozenset(models | set(published_labels())),
-        templates=frozenset(Template.objects.values_list("slug", flat=True)),
-        teams=teams,
+        templates=frozenset(templates),
+        teams=frozenset(teams),
     )
+
+
+def known_on(trace: Trace, known: Known) -> Known:
+    """The same names for this record: a file has its own teams."""
+    own = trace.source == TraceSource.FILE
+    return replace(known, teams=frozenset(trace.teams)) if own else known
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads what-ifs, with the names that this person knows; None is all."""
+
+    standing: Standing
+    known: Known | None
+
+    @classmethod
+    def of(cls, standing: Standing) -> "Reader":
+        """Asks the database once, however many are read."""
+        return cls(standing, None if standing.platform else known_to(standing=standing))
+
+    def changes(self, study: Study) -> tuple[dict[str, Any], int]:
+        """The rows of the scenario that the person may read, and how many others there are.
+
+        Whoever asked reads all that was asked.
+        """
+        if self.known is None or study.owner_id == self.standing.user:
+            return study.changes, 0
+        return shown(study.changes, known_on(study.trace, self.known))
+
+    def sees_place(self, slug: str) -> bool:
+        """Whether the person may know of this partition."""
+        return self.known is None or slug in self.known.partitions
 
 
 def published_labels() -> tuple[str, ...]:
@@ -72,10 +110,13 @@ def published_labels() -> tuple[str, ...]:
     return tuple(row["label"] for row in told["cards"])
 
 
-def card_kinds() -> list[tuple[str, str, str, int]]:
-    """Cards that are there: partition (slug and name), model, and how many; in the usual order."""
-    rows = Card.objects.exclude(state="retired").exclude(partition=None)
-    rows = rows.exclude(node__observe=True).order_by("partition__rank", "partition__slug", "label")
+def card_kinds(*, standing: Standing) -> list[tuple[str, str, str, int]]:
+    """Cards that are there where the person may look: partition (slug and name), model, and how
+    many; in the usual order.
+    """
+    rows = Card.objects.exclude(state="retired").exclude(node__observe=True)
+    rows = rows.filter(partition__in=partition_list(standing=standing).order_by().values("pk"))
+    rows = rows.order_by("partition__rank", "partition__slug", "label")
     named = rows.values_list("partition__slug", "partition__name", "label")
     return list(named.annotate(n=Count("pk")))
 

@@ -26,6 +26,7 @@ from portal.pages.whatif.reach import offered
 
 WHOLE, PERIODS = "pages/planning/index.html", "pages/planning/_periods.html"
 WEEKS = 4
+FIRST_YEAR, LAST_YEAR = 2000, 2999
 
 CORNERS = {
     Corner.RECUT: (
@@ -87,7 +88,7 @@ def _search(request: HtmxRequest, verdict: Verdict) -> dict[str, Any]:
     return {
         "offered": True,
         "searchable": verdict.choice is not Choice.TOO_EARLY,
-        "kinds": card_kinds(),
+        "kinds": card_kinds(standing=request.standing),
         "searches": [
             (study, (study.result or {}).get("needed")) for study in searches.order_by("-pk")[:3]
         ],
@@ -185,6 +186,8 @@ def _periods(request: HtmxRequest) -> dict[str, Any]:
             chosen[name] = date.fromisoformat(said) if said else usual[name]
         except ValueError:
             wrong = _("That is no date; write it as 2026-05-31.")
+        if not FIRST_YEAR <= chosen[name].year <= LAST_YEAR:
+            wrong = _("A day from 2000 to 2999.")
     for first, last in (("from_a", "to_a"), ("from_b", "to_b")):
         length = chosen[last] - chosen[first]
         if not wrong and not timedelta(0) <= length < LONGEST:

@@ -13,9 +13,12 @@ from pool.errors import Invalid
 from pool.events import Actor
 from pool.lifecycle.studies import StudyKind
 from pool.models import Study, Trace
+from pool.rules.whatif.changes import Known
 from pool.selectors.rounds import wait_target_s
 from pool.selectors.whatif.studies import (
     LEAST_DAYS,
+    Reader,
+    card_kinds,
     days_recorded,
     known_for,
     study_list,
@@ -25,7 +28,8 @@ from pool.services.whatif.studies import study_create
 from pool.services.whatif.traces import trace_of_books
 from portal.access.guards import found
 from portal.pages.htmx import HtmxRequest, go, page
-from portal.pages.whatif.fields import changes_from_form, form_of
+from portal.pages.whatif.copied import MOST_CARRIED, carried_said, typed, with_carried
+from portal.pages.whatif.fields import changes_from_form, form_of, names_of
 from portal.pages.whatif.reach import enter, home_of
 
 PAGE = "pages/whatif/new.html"
@@ -111,7 +115,9 @@ def _made(request: HtmxRequest, record: Trace | None) -> Study:
             name=request.POST.get("name", ""),
             comment=request.POST.get("comment", ""),
             trace=trace,
-            changes=changes_from_form(request.POST),
+            changes=with_carried(
+                changes_from_form(request.POST), request.POST.getlist("carried")[:MOST_CARRIED]
+            ),
             known=known_for(standing=request.standing, trace=trace),
             user=request.user,
             organization=home,
@@ -129,9 +135,9 @@ def _span(request: HtmxRequest) -> tuple[datetime, datetime]:
         last = date.fromisoformat(request.POST.get("until", ""))
     except ValueError:
         raise Invalid(since=_("That is no date; write it as 2026-05-31.")) from None
-    begin = datetime.combine(first, time(), UTC)
-    end = datetime.combine(last, time(), UTC) + timedelta(days=1)
-    return begin, min(end, now().astimezone(UTC))
+    at = now().astimezone(UTC)
+    end = datetime.combine(min(last, at.date()), time(), UTC) + timedelta(days=1)
+    return datetime.combine(first, time(), UTC), min(end, at)
 
 
 def _record(request: HtmxRequest) -> Trace | None:
@@ -149,12 +155,25 @@ def _copied(request: HtmxRequest) -> Study | None:
     return found(study_list(standing=request.standing), uid) if uid else None
 
 
+def _start(
+    request: HtmxRequest, copied: Study | None, names: Known, fields: frozenset[str]
+) -> tuple[dict[str, str], list[str], int]:
+    """What stands in the fields, what is carried beside them, and how much is not taken over."""
+    if request.method == "POST":
+        return request.POST.dict(), request.POST.getlist("carried")[:MOST_CARRIED], 0
+    if copied is None:
+        return {}, [], 0
+    changes, hidden = Reader.of(request.standing).changes(copied)
+    return *typed(changes, names, fields), hidden
+
+
 def _context(
     request: HtmxRequest, record: Trace | None, copied: Study | None, told: dict[str, str]
 ) -> dict[str, Any]:
     today = now().astimezone(UTC).date()
     names = known_for(standing=request.standing, trace=record or Trace(source="books"))
-    start = copied.changes if copied is not None else {}
+    kinds = card_kinds(standing=request.standing)
+    start, carried, hidden = _start(request, copied, names, names_of(form_of(names, kinds, {})))
     title = _("%(name)s (copy)") % {"name": copied.name[:70]} if copied is not None else ""
     records = trace_list(standing=request.standing).filter(source="file").order_by("-pk")[:50]
     return {
@@ -164,7 +183,9 @@ def _context(
         "until": request.POST.get("until") or (today - timedelta(days=1)).isoformat(),
         "name": request.POST.get("name", title),
         "comment": request.POST.get("comment", copied.comment if copied is not None else ""),
-        "form": form_of(names, start, request.POST if request.method == "POST" else None),
+        "form": form_of(names, kinds, start),
+        "carried": carried_said(carried),
+        "hidden": hidden,
         "told": told,
         "copied": copied,
     }

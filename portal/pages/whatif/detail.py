@@ -13,7 +13,7 @@ from pool.lifecycle.studies import STUDY, Share
 from pool.models import Organization, Study
 from pool.rules.whatif.compare import Fared, compared
 from pool.selectors.memberships import Standing
-from pool.selectors.whatif.studies import seen_teams, study_list
+from pool.selectors.whatif.studies import Reader, seen_teams, study_list
 from portal.access.guards import found
 from portal.pages.htmx import HtmxRequest, fragment, page
 from portal.pages.whatif.words import LOTS, SHARES, changes_said, left_out_said
@@ -30,7 +30,7 @@ TOTAL = (
 )
 
 
-class Reader(Protocol):
+class Asking(Protocol):
     """Whoever reads: a request of a page, or a door of REST."""
 
     @property
@@ -63,7 +63,7 @@ def study_context(request: HtmxRequest, study: Study) -> dict[str, Any]:
         "study": study,
         "live": study.state in STUDY.live,
         "percent": study.progress_milli // 10,
-        "said": changes_said(study),
+        "said": changes_said(study, *Reader.of(request.standing).changes(study)),
         "left_out": left_out_said(study.trace.left_out),
         "mine": mine,
         "shares": [
@@ -79,12 +79,13 @@ def study_context(request: HtmxRequest, study: Study) -> dict[str, Any]:
     return context
 
 
-def outcome(reader: Reader, study: Study) -> dict[str, Any]:
+def outcome(reader: Asking, study: Study) -> dict[str, Any]:
     """Both sides, of the teams that the reader may know; money by today's prices."""
     before, after = study.baseline or {}, study.result or {}
     seen = seen_teams(standing=reader.standing, study=study)
     currency = _currency(study)
     costs = [costs_of(side.get("spent", ()), currency=currency) for side in (before, after)]
+    knows = Reader.of(reader.standing)
     rows = compared(before.get("teams", {}), after.get("teams", {}))
     return {
         "teams": [
@@ -101,7 +102,11 @@ def outcome(reader: Reader, study: Study) -> dict[str, Any]:
         "total": [before.get("total", {}), after.get("total", {})],
         "cost": [_sum(side) for side in costs],
         "use": [_use(side.get("models", ())) for side in (before, after)],
-        "models": _models(before.get("models", ()), after.get("models", ())),
+        "models": [
+            row
+            for row in _models(before.get("models", ()), after.get("models", ()))
+            if knows.sees_place(row["place"])
+        ],
         "currency": currency,
         "picture": _picture(before, after),
         "needed": after.get("needed"),

@@ -1,6 +1,6 @@
 """The fields of a new what-if: what stands in them, and the scenario that they say."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -9,7 +9,6 @@ from pool.cycle.dryrun import PLANNED
 from pool.models import Template
 from pool.rules.policies import NUMBERS
 from pool.rules.whatif.changes import Known
-from pool.selectors.whatif.studies import card_kinds
 from portal.pages.calendar.words import HINTS, LABELS, PLACEMENTS
 from portal.templatetags.needs import PRIORITY
 
@@ -18,21 +17,27 @@ MOST_TEMPLATES = 60
 FRESH = 3
 """So many lines for cards of a model that a partition does not have."""
 
+SWITCHES = ("policy", "preemption", "lending")
 Said = Mapping[str, str]
 
 
-def form_of(known: Known, changes: Mapping[str, Any], said: Any) -> dict[str, Any]:
-    """Every field with its value: as typed, else as in the scenario that is the start."""
-    start = said if said is not None else _typed(changes)
+Kinds = Sequence[tuple[str, str, str, int]]
+
+
+def form_of(known: Known, kinds: Kinds, start: Mapping[str, str]) -> dict[str, Any]:
+    """Every field with its value as it was typed or as the start has it.
+
+    `kinds` are the cards that are there: partition (slug and name), model, and how many.
+    """
     value = start.get
     return {
-        "cards": _cards(value),
+        "cards": _cards(kinds, value),
         "fresh": [_fresh(number, value) for number in range(FRESH)],
         "places": sorted(known.partitions),
         "models": sorted(known.models),
         "teams": [_team(name, value) for name in sorted(known.teams or ())[:MOST_TEAMS]],
         "more_teams": max(0, len(known.teams or ()) - MOST_TEAMS),
-        "templates": _templates(value),
+        "templates": _templates(known, value),
         "policies": [("", _("as it is")), *PLACEMENTS.items()],
         "classes": [("", _("as it is")), *PRIORITY.items()],
         "switches": [("", _("as it is")), ("yes", _("yes")), ("no", _("no"))],
@@ -42,6 +47,29 @@ def form_of(known: Known, changes: Mapping[str, Any], said: Any) -> dict[str, An
         "numbers": _numbers(value),
         "number_open": any(value(f"number:{name}", "") for name in PLANNED),
     }
+
+
+def names_of(form: Mapping[str, Any]) -> frozenset[str]:
+    """The names of all fields of the form that say something of a scenario."""
+    fresh = ("fresh_place", "fresh_model", "fresh_count")
+    return frozenset(
+        {
+            *SWITCHES,
+            *(row["field"] for row in form["cards"]),
+            *(f"{kind}:{number}" for kind in fresh for number in range(FRESH)),
+            *(
+                f"{kind}:{row['name']}"
+                for kind in ("limit", "guarantee", "class")
+                for row in form["teams"]
+            ),
+            *(
+                f"{kind}:{row['slug']}"
+                for kind in ("cards_each", "memory", "compute")
+                for row in form["templates"]
+            ),
+            *(f"number:{row['name']}" for row in form["numbers"]),
+        }
+    )
 
 
 def changes_from_form(said: Any) -> dict[str, Any]:
@@ -131,18 +159,17 @@ def _number(text: str) -> Any:
     return value if abs(value) < 1e9 else text
 
 
-def _cards(value: Any) -> list[dict[str, Any]]:
+def _cards(kinds: Kinds, value: Any) -> list[dict[str, Any]]:
     """Cards that are there, by partition and model, each with its field."""
     return [
         {
             "field": f"cards:{slug}|{label}",
-            "key": f"{slug}|{label}",
             "place": name,
             "model": label,
             "there": count,
             "value": value(f"cards:{slug}|{label}", ""),
         }
-        for slug, name, label, count in card_kinds()
+        for slug, name, label, count in kinds
     ]
 
 
@@ -164,8 +191,9 @@ def _team(name: str, value: Any) -> dict[str, Any]:
     }
 
 
-def _templates(value: Any) -> list[dict[str, Any]]:
-    rows = Template.objects.filter(active=True).order_by("rank", "slug")[:MOST_TEMPLATES]
+def _templates(known: Known, value: Any) -> list[dict[str, Any]]:
+    mine = Template.objects.filter(active=True, slug__in=known.templates)
+    rows = mine.order_by("rank", "slug")[:MOST_TEMPLATES]
     return [
         {
             "slug": row.slug,
@@ -191,53 +219,3 @@ def _numbers(value: Any) -> list[dict[str, Any]]:
         for name, number in NUMBERS.items()
         if name in PLANNED
     ]
-
-
-def _typed(changes: Mapping[str, Any]) -> dict[str, str]:
-    """A scenario as the words of the fields."""
-    there = {field["key"] for field in _cards({}.get)}
-    words: dict[str, str] = {}
-    fresh = 0
-    for row in changes.get("cards", ()):
-        key = f"{row['partition']}|{row['model']}"
-        if key in there:
-            words[f"cards:{key}"] = str(row["count"])
-        elif fresh < FRESH:
-            words |= {
-                f"fresh_place:{fresh}": row["partition"],
-                f"fresh_model:{fresh}": row["model"],
-                f"fresh_count:{fresh}": str(row["count"]),
-            }
-            fresh += 1
-    for row in changes.get("quotas", ()):
-        words[f"{row['kind']}:{row['team']}"] = _short(row["cards"])
-    for row in changes.get("priorities", ()):
-        words[f"class:{row['team']}"] = row["priority"]
-    words |= _typed_rest(changes)
-    return words
-
-
-def _typed_rest(changes: Mapping[str, Any]) -> dict[str, str]:
-    words: dict[str, str] = {}
-    for row in changes.get("templates", ()):
-        need, slug = row["need"], row["template"]
-        if need.get("whole"):
-            words[f"cards_each:{slug}"] = str(need["parts"])
-        elif need.get("memory_gb"):
-            words[f"memory:{slug}"] = str(need["memory_gb"])
-            words[f"compute:{slug}"] = _short(need.get("compute_milli", 0) / 10 or None, "")
-    for row in changes.get("partitions", ()):
-        words |= {
-            name: {True: "yes", False: "no"}.get(row[name], row[name])
-            for name in ("policy", "preemption", "lending")
-            if name in row
-        }
-    for name, value in changes.get("numbers", {}).items():
-        words[f"number:{name}"] = (
-            {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-        )
-    return words
-
-
-def _short(value: float | None, nothing: str = "-") -> str:
-    return nothing if value is None else f"{value:g}"

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from pool.lifecycle.studies import STUDY, Share, StudyState
 from pool.models import Study
-from pool.selectors.whatif.studies import study_list
+from pool.selectors.whatif.studies import Reader, study_list
 from portal.pages.htmx import HtmxRequest, fragment, page
 from portal.pages.lists import newest_first
 from portal.pages.whatif.reach import enter
@@ -28,9 +28,10 @@ def index(request: HtmxRequest) -> HttpResponse:
     if mine:
         rows = rows.filter(owner=request.user)
     found = newest_first(request, rows)
+    reader = Reader.of(request.standing)
     context = {
         "page": found,
-        "rows": [_row(study) for study in found.rows],
+        "rows": [_row(reader, study) for study in found.rows],
         "state": state,
         "mine": mine,
         "states": [("", _("All")), *((one.value, _word(one)) for one in StudyState)],
@@ -43,8 +44,8 @@ def _content() -> tuple[str, ...]:
     return ("trace__lines", "trace__work", "trace__world")
 
 
-def _row(study: Study) -> dict[str, Any]:
-    said = changes_said(study)
+def _row(reader: Reader, study: Study) -> dict[str, Any]:
+    said = changes_said(study, *reader.changes(study))
     before, after = (study.baseline or {}).get("total"), (study.result or {}).get("total")
     return {
         "study": study,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from pool.lifecycle.studies import Share
 from pool.models import Study
@@ -32,19 +32,27 @@ LEFT_OUT = {
 }
 
 
-def changes_said(study: Study) -> list[str]:
-    """What is changed, a line each."""
-    changes: Mapping[str, Any] = study.changes
-    if study.kind == "cards":
-        return list(_searched(changes))
-    return [
-        *_cards(changes),
-        *_limits(changes),
-        *_classes(changes),
-        *_templates(changes),
-        *_switches(changes),
-        *_numbers(changes),
-    ]
+def changes_said(study: Study, changes: Mapping[str, Any], hidden: int = 0) -> list[str]:
+    """What is changed, a line each; `hidden` more rows name what the reader may not know."""
+    said = list(_searched(changes) if study.kind == "cards" else scenario_said(changes))
+    if hidden:
+        told = ngettext(
+            "%(n)s change of what belongs to other organizations",
+            "%(n)s changes of what belongs to other organizations",
+            hidden,
+        )
+        said.append(told % {"n": hidden})
+    return said
+
+
+def scenario_said(changes: Mapping[str, Any]) -> Iterator[str]:
+    """The same of a scenario by itself."""
+    yield from _cards(changes)
+    yield from _limits(changes)
+    yield from _classes(changes)
+    yield from _templates(changes)
+    yield from _switches(changes)
+    yield from _numbers(changes)
 
 
 def left_out_said(left_out: Mapping[str, int]) -> list[str]:

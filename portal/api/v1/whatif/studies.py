@@ -1,5 +1,6 @@
 """What-ifs: asked, followed, read, shared, copied, cancelled, deleted."""
 
+from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
@@ -16,6 +17,7 @@ from pool.models import Study, Trace
 from pool.rules.whatif.compare import Lot
 from pool.selectors.whatif.studies import (
     LEAST_DAYS,
+    Reader,
     days_recorded,
     known_for,
     study_list,
@@ -68,12 +70,21 @@ class StudyCopyIn(Given):
 
 
 class StudyRow(serializers.ModelSerializer[Study]):
-    """A what-if as lists show it. Progress in thousandths."""
+    """A what-if as lists show it. Progress in thousandths.
+
+    `changes` that name what belongs to other organizations are counted as `hidden_changes`.
+    """
 
     record = serializers.CharField(source="trace.uid")
     owner = serializers.CharField(source="owner.username")
     changes = serializers.DictField()
+    hidden_changes = serializers.IntegerField(default=0)
     target_seconds = serializers.IntegerField(source="target_s", allow_null=True)
+
+    def to_representation(self, instance: Study) -> dict[str, Any]:
+        """With the scenario as the caller may read it."""
+        seen, hidden = self.context["view"].reader.changes(instance)
+        return super().to_representation(instance) | {"changes": seen, "hidden_changes": hidden}
 
     class Meta:
         model = Study
@@ -86,6 +97,7 @@ class StudyRow(serializers.ModelSerializer[Study]):
             "owner",
             "share",
             "changes",
+            "hidden_changes",
             "target_seconds",
             "state",
             "state_since",
@@ -151,6 +163,11 @@ class StudyDoor(Listed):
         """Readable ones."""
         return study_list(standing=self.standing)
 
+    @cached_property
+    def reader(self) -> Reader:
+        """The caller, with the names that they may know."""
+        return Reader.of(self.standing)
+
     def create(self, request: Request) -> Response:
         """Ask; the answer comes in the background."""
         if not anywhere(self.standing, Verb.CAPACITY_PLAN):
@@ -183,16 +200,25 @@ class StudyDoor(Listed):
 
     @action(detail=True, methods=["post"])
     def copy(self, request: Request, uid: str) -> Response:
-        """Ask again under another name, with some sections changed."""
+        """Ask again under another name, with some sections changed.
+
+        Sections that name what belongs to other organizations must be said anew.
+        """
         row = self.one()
         given = self.taken()
+        row.changes = {
+            name: rows for name, rows in row.changes.items() if name not in given["changes"]
+        }
+        seen, hidden = self.reader.changes(row)
+        if hidden:
+            raise Invalid(changes=_("It changes what belongs to others: say these sections anew."))
         words = {
             "name": given["name"],
             "comment": row.comment,
             "kind": row.kind,
             "target_seconds": row.target_s,
         }
-        return self.said(self._made(row.trace, words, row.changes | given["changes"]))
+        return self.said(self._made(row.trace, words, seen | given["changes"]))
 
     @action(detail=True, methods=["get"])
     def comparison(self, request: Request, uid: str) -> Response:

@@ -102,3 +102,9 @@ def test_scripts_read_the_same_figures(world, idle_team):
     assert period["mean_cards"] == pytest.approx(2.0, abs=0.1)
     wrong = caller.post("/api/v1/capacity/period/", {**span, "since": span["until"]})
     assert wrong.status_code == 400 and "until" in wrong.content.decode()
+
+
+@pytest.mark.parametrize("day", ["9999-01-01", "9999-12-31", "0001-01-01"])
+def test_a_period_that_no_calendar_holds_is_told_and_the_usual_one_shown(visit, day):
+    page = visit("org_admin").client.get(f"/planning/?from_b={day}&to_b={day}")
+    assert page.status_code == 200 and "A day from 2000 to 2999." in page.content.decode()

@@ -1,18 +1,27 @@
 """What-ifs at their pages: asked, followed, compared, shared, taken away; files line by line."""
 
+import json
 from datetime import timedelta
+from html.parser import HTMLParser
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from pool.clock import now
 from pool.cycle.whatif.run import studies_due
-from pool.models import Study, Trace
+from pool.models import Study, Template, TemplateVersion, Trace
 from pool.replay.whatif.figures import Tally
+from pool.rules.whatif.changes import changes_from
+from pool.selectors.memberships import standing
+from pool.selectors.whatif.studies import known_for
 from pool.services.whatif.runs import study_take
+from tests import rows
 from tests.pool.cycle.whatif.test_run import FILE, ran_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.handmade_books]
+
+
+FRESH_MODELS = ("L40S", "H100-80GB", "H200", "T4")
 
 
 def _upload(visitor, text=FILE, shape="csv", name="march"):
@@ -163,3 +172,124 @@ def test_the_number_of_cards_is_refused_before_seven_days_and_searched_after(adm
     assert study.state == "done", study.state_reason
     text = admin.client.get(f"/what-ifs/{study.uid}/").content.decode()
     assert "What was tried" in text
+
+
+def test_names_of_other_organizations_stand_neither_in_the_form_nor_in_what_was_asked(
+    admin, visit, world
+):
+    place = rows.partition(slug="theirs", name="Theirs", open_to_all=False)
+    place.organizations.set([world.other.organization])
+    hush = Template.objects.create(
+        slug="hush-hush", name="Hush", organization=world.other.organization
+    )
+    TemplateVersion.objects.create(template=hush, number=1, need={"parts": 1, "memory_gb": 20})
+    world.node.cards.update(partition=place)
+    study = rows.study(
+        owner=world.admin.user,
+        share="platform",
+        name="for all",
+        changes={
+            "quotas": [
+                {"team": "speech", "kind": "limit", "cards": 3.0, "partition": "", "model": ""}
+            ],
+            "partitions": [{"partition": "theirs", "lending": False}],
+        },
+    )
+    for path in ("new/", f"new/?copy={study.uid}", f"{study.uid}/", ""):
+        text = admin.client.get(f"/what-ifs/{path}").content.decode()
+        for word in ("theirs", "Theirs", "hush-hush", "speech"):
+            assert word not in text, (path, word)
+        if path not in ("", "new/"):
+            assert "2 changes of what belongs to other organizations" in text
+    assert "Theirs" not in admin.client.get("/planning/").content.decode()
+    text = visit("platform_admin").client.get("/what-ifs/new/").content.decode()
+    assert "theirs" in text and "hush-hush" in text and "speech" in text
+
+
+RICH = {
+    "cards": [
+        {"partition": "a100", "model": "A100-80GB", "count": 8},
+        *({"partition": "a100", "model": name, "count": 1} for name in FRESH_MODELS),
+    ],
+    "quotas": [
+        {"team": "vision", "kind": "limit", "cards": 2.0},
+        {"team": "vision", "kind": "limit", "cards": 1.0, "model": "A100-80GB"},
+        {"team": "vision", "kind": "guarantee", "cards": None},
+    ],
+    "priorities": [
+        {"team": "vision", "priority": "low"},
+        {"template": "t", "priority": "high"},
+    ],
+    "templates": [{"template": "t", "need": {"parts": 2, "share_milli": 500}}],
+    "partitions": [
+        {"partition": "", "lending": True},
+        {"partition": "a100", "policy": "spread", "preemption": False},
+    ],
+    "numbers": {"heads": 2, "hour_days": 100},
+}
+
+
+class _Fields(HTMLParser):
+    """What a browser would send of the form for a new what-if, as it stands."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.sent, self._inside, self._select = {}, False, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "form":
+            self._inside = given.get("action") == "/what-ifs/new/"
+        if not self._inside:
+            return
+        if tag == "select":
+            self._select = given["name"]
+        if tag == "input" and (given.get("type") != "checkbox" or "checked" in given):
+            self.sent.setdefault(given["name"], []).append(given.get("value") or "")
+        if tag == "option" and "selected" in given:
+            self.sent[self._select] = [given.get("value") or ""]
+
+
+def in_order(rows_):
+    """The rows whatever their order."""
+    return sorted(json.dumps(row, sort_keys=True) for row in rows_)
+
+
+def test_a_copy_is_the_same_question_also_where_the_page_has_no_field_for_it(admin, world):
+    template = world.version.template.slug
+    text = json.dumps(RICH).replace('"t"', f'"{template}"')
+    known = known_for(standing=standing(user=admin.user), trace=world.own.study.trace)
+    changes = changes_from(json.loads(text), known)
+    study = rows.study(owner=admin.user, organization=world.own.organization, changes=changes)
+    page = admin.client.get(f"/what-ifs/new/?copy={study.uid}").content.decode()
+    assert "at most 1 cards (A100-80GB)" in page
+    sent = _Fields(page).sent
+    assert len(sent["carried"]) == 6, sent["carried"]
+    assert admin.client.post("/what-ifs/new/", sent | {"name": ["again"]}).status_code == 303
+    copy = Study.objects.get(name="again")
+    for section, rows_ in changes.items():
+        if section == "numbers":
+            assert copy.changes[section] == rows_
+        else:
+            assert in_order(copy.changes[section]) == in_order(rows_), section
+    without = sent | {"name": ["less"], "carried": []}
+    assert admin.client.post("/what-ifs/new/", without).status_code == 303
+    assert "templates" not in Study.objects.get(name="less").changes
+
+
+@pytest.mark.parametrize(
+    "carried", ["{", "[" * 40_000, "[]", '{"quotas": 3}', '{"x": [1]}', "null"]
+)
+def test_what_is_carried_is_judged_like_all_else(admin, record, carried):
+    answer = _asked(admin, record, carried=carried, name="odd")
+    assert answer.status_code == 422
+    assert not Study.objects.filter(name="odd").exists()
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "0001-01-01", "x"])
+def test_a_day_far_away_is_refused_in_the_form(admin, day):
+    said = {"since": "2026-01-01", "name": "far", "number:heads": "2"}
+    for given in (said | {"until": day}, said | {"until": "2026-01-02", "since": day}):
+        answer = admin.client.post("/what-ifs/new/", given)
+        assert answer.status_code == 422 and not Study.objects.filter(name="far").exists()
