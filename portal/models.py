@@ -89,7 +89,7 @@ class GatewayPass(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="gateway_passes"
     )
     workload = models.ForeignKey("pool.Workload", on_delete=models.CASCADE, related_name="+")
-    reads = models.BooleanField(default=False)
+    reads = models.BooleanField(default=False, db_default=False)
     session_key = models.CharField(max_length=40, blank=True)
     token = models.ForeignKey(
         ApiToken, on_delete=models.CASCADE, related_name="+", null=True, blank=True

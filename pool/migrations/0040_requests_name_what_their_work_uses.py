@@ -12,11 +12,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="request",
             name="given",
-            field=models.JSONField(default=dict),
+            field=models.JSONField(db_default={}, default=dict),
         ),
         migrations.AddField(
             model_name="request",
             name="image",
-            field=models.CharField(blank=True, max_length=255),
+            field=models.CharField(blank=True, db_default="", default="", max_length=255),
         ),
     ]
