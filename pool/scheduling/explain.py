@@ -1,6 +1,6 @@
 """Why it waits: the same filters as the planner's, counted one after the other."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,6 +32,9 @@ _RULES = frozenset(
     }
 )
 
+ENDING = frozenset({Reason.MAINTENANCE, Reason.RESERVED})
+"""Rules that are over at a time that is known: who waits for that holds a planned start."""
+
 
 @dataclass(frozen=True, slots=True)
 class Count:
@@ -51,16 +54,64 @@ class Count:
         return len(self.removed) + (self.fell_at is None) * 100
 
 
-def explain(board: Board, work: Waiting, head: PlannedStart | None = None) -> Explanation:
-    """Why the work does not start on this board. `head` is whose start it must not delay."""
+@dataclass(frozen=True, slots=True)
+class Stops:
+    """The partitions in which rules alone stop the work, whatever ends or leaves.
+
+    In those that are `limited` it is its own limit, which others who count in it may give back.
+    """
+
+    barred: frozenset[int] = frozenset()
+    limited: frozenset[int] = frozenset()
+
+
+def ruled(board: Board, work: Waiting) -> bool:
+    """Whether some rule beside the room may stop the work; false spares counting."""
+    if board.seats or work.avoid or not board.quotas.keys().isdisjoint(work.tenants):
+        return True
+    states = (board.parts.get(partition) for partition in work.partitions)
+    return any(kind.mixed for kind in board.kinds) or any(s and s.ceilings for s in states)
+
+
+def counted(board: Board, work: Waiting) -> tuple[Count, ...]:
+    """How far the candidates got in each partition that is open to the work, mode by mode."""
+    open_to = (p for p in work.partitions if may_use(board, work, p))
+    return tuple(count for p in open_to for count in _counts(board, work, p))
+
+
+def stops(counts: Iterable[Count]) -> Stops:
+    """Where only a rule stops the work whose candidates got so far; some rules end by themselves.
+
+    In each partition that counts which keeps the last candidates off.
+    """
+    best: dict[int, Count] = {}
+    for count in counts:
+        if count.partition not in best or count.depth > best[count.partition].depth:
+            best[count.partition] = count
+    fell = {partition: count.fell_at for partition, count in best.items()}
+    limited = frozenset(p for p, reason in fell.items() if reason is Reason.QUOTA)
+    lasting = _RULES - ENDING - {Reason.QUOTA}
+    return Stops(frozenset(p for p, reason in fell.items() if reason in lasting), limited)
+
+
+def explain(
+    board: Board,
+    work: Waiting,
+    head: PlannedStart | None = None,
+    counts: Sequence[Count] | None = None,
+) -> Explanation:
+    """Why the work does not start on this board. `head` is whose start it must not delay.
+
+    `counts` are those of this board, where somebody has made them already.
+    """
     if work.held_back or work.not_before_s > board.snapshot.now_s:
         return Explanation(
             workload=work.id, reason=Reason.HELD_BACK, level=Level.RULE, detail=work.held_back
         )
-    open_to = [p for p in work.partitions if may_use(board, work, p)]
-    if not open_to:
+    if counts is None:
+        counts = counted(board, work)
+    if not counts:
         return Explanation(workload=work.id, reason=Reason.ACCESS, level=Level.RULE)
-    counts = [count for p in open_to for count in _counts(board, work, p)]
     best = max(counts, key=lambda count: count.depth)
     reason = best.fell_at or (Reason.TOPOLOGY if head is None else Reason.BEHIND)
     told = Explanation(

@@ -15,7 +15,7 @@ from pool.scheduling.backfill import (
 )
 from pool.scheduling.board import Board, build
 from pool.scheduling.calendar import forecast_s
-from pool.scheduling.explain import explain
+from pool.scheduling.explain import Stops, counted, explain, possible, ruled, stops
 from pool.scheduling.headroom import URGENT, keep_headroom
 from pool.scheduling.model import (
     Eviction,
@@ -35,9 +35,6 @@ from pool.scheduling.preempt import oust
 from pool.scheduling.take import take, take_alike
 from pool.scheduling.trial import line_up
 from pool.scheduling.victims import Givers, givers, may_oust
-
-ENDING = (Reason.MAINTENANCE, Reason.RESERVED)
-"""Rules that are over at a time that is known: who waits for that holds a planned start."""
 
 
 @dataclass(slots=True)
@@ -82,7 +79,8 @@ def plan(snapshot: Snapshot) -> Plan:
 def plan_board(board: Board, *, tell: bool = True) -> Plan:
     """Decide one round on a board laid out before; it ends as if all had been committed.
 
-    Without `tell` nobody's wait is explained: a replay asks only who starts.
+    Without `tell` nobody's wait is explained: a replay asks only who starts. Who starts, leaves
+    or holds a planned start is the same with and without.
     """
     keep_headroom(board)
     queue = ranked(board)
@@ -120,21 +118,15 @@ def _start_or_block(decided: Round, work: Waiting) -> bool:
         return False
     if _start(decided, _room(decided, work), work, backfilled=bool(before)):
         return True
-    told = explain(board, work, before[0].start if before else None) if decided.tell else None
-    head = _head_for(decided, work, told) if needs_head(work) and _passes(told) else None
+    counts = counted(board, work) if decided.tell or ruled(board, work) else ()
+    head = _head_for(decided, work, stops(counts)) if needs_head(work) else None
     if head is not None:
         decided.add(head)
-    if told is not None:
+    if decided.tell:
+        told = explain(board, work, before[0].start if before else None, counts)
         starts_s = None if head is None else head.start.at_s
         decided.waits[work.id] = replace(_limited(decided, work, told), starts_s=starts_s)
     return True
-
-
-def _passes(told: Explanation | None) -> bool:
-    """Whether what it waits for may end by itself, or by others' leave."""
-    if told is None or told.level in (Level.BUSY, Level.ORDER):
-        return True
-    return told.reason in ENDING or told.reason is Reason.QUOTA
 
 
 def _may_hold(decided: Round, before: Sequence[Head]) -> bool:
@@ -150,15 +142,27 @@ def _room(decided: Round, work: Waiting) -> Board:
     return decided.board if ends_before(decided.board, work, decided.heads) else decided.guard
 
 
-def _head_for(decided: Round, work: Waiting, told: Explanation | None = None) -> Head | None:
+def _head_for(decided: Round, work: Waiting, stopped: Stops) -> Head | None:
     """Room for the head: when running work ends, or sooner by others' leave.
 
-    Work that its own limit stops keeps no room from others, unless some leave who give back of it.
+    Not where a rule stops it. Where its own limit alone does it keeps no room from others, unless
+    some leave who give back of it.
     """
+    ways = _without(work, stopped.barred)
+    if not ways.partitions or not possible(decided.board, work):
+        return None
     board = beside(decided.board, decided.guard, decided.heads)
-    limited = work.short is not None or (told is not None and told.reason is Reason.QUOTA)
-    natural = None if limited else plan_head(board, work)
-    return _sooner(decided, board, work, natural)
+    free = _without(ways, stopped.limited)
+    limited = work.short is not None or not free.partitions
+    natural = None if limited else plan_head(board, free)
+    return _sooner(decided, board, ways, natural)
+
+
+def _without(work: Waiting, shut: frozenset[int]) -> Waiting:
+    """The work as if it could not go to these partitions."""
+    if shut.isdisjoint(work.partitions):
+        return work
+    return replace(work, partitions=tuple(p for p in work.partitions if p not in shut))
 
 
 def _sooner(decided: Round, board: Board, work: Waiting, natural: Head | None) -> Head | None:
@@ -179,18 +183,20 @@ def _slip_in(decided: Round, work: Waiting) -> None:
     """Start work behind a head, where that cannot make the head late."""
     if not decided.full and _start(decided, _room(decided, work), work, backfilled=True):
         return
-    first = decided.before(work)[0]
-    if _class(work) >= _class(first.work) and may_oust(decided.givers, work):
-        _oust_behind(decided, work)
+    first, board = decided.before(work)[0], decided.board
+    ousts = _class(work) >= _class(first.work) and may_oust(decided.givers, work)
+    counts = counted(board, work) if decided.tell or (ousts and ruled(board, work)) else ()
+    if ousts:
+        _oust_behind(decided, work, stops(counts))
     if decided.tell:
-        told = explain(decided.board, work, first.start)
+        told = explain(board, work, first.start, counts)
         decided.waits[work.id] = _limited(decided, work, told)
 
 
-def _oust_behind(decided: Round, work: Waiting) -> None:
+def _oust_behind(decided: Round, work: Waiting, stopped: Stops) -> None:
     """Make room for work behind the heads that need not wait for them to start."""
     ordered, rules = len(decided.evictions), decided.board.snapshot.rules
-    head = _head_for(decided, work)
+    head = _head_for(decided, work, stopped)
     soon = head is not None and head.start.at_s <= decided.board.snapshot.now_s + rules.notice_s
     if head is not None and (soon or len(decided.evictions) > ordered):
         decided.add(head)

@@ -5,9 +5,10 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pool.scheduling.board import build
 from pool.scheduling.checker import check
 from pool.scheduling.model import QuotaKind
-from pool.scheduling.plan import plan
+from pool.scheduling.plan import plan, plan_board
 from tests.pool.scheduling.worlds import worlds
 
 LAW = settings(
@@ -74,3 +75,11 @@ def test_what_waits_can_not_be_placed_on_what_is_left(world):
         return
     for work in world.waiting:
         assert not plan(replace(world, waiting=(work,))).placed
+
+
+@LAW
+@given(worlds())
+def test_a_plan_is_the_same_whether_waits_are_explained_or_not(world):
+    told, silent = plan(world), plan_board(build(world), tell=False)
+    assert silent.waits == {}
+    assert silent == replace(told, waits={})

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from nodeagent.protocol.vocabulary import Mode
+from pool.scheduling.board import build
 from pool.scheduling.checker import check
-from pool.scheduling.model import PriorityClass, Reservation, Seats
-from pool.scheduling.plan import plan
+from pool.scheduling.model import PartitionState, PriorityClass, Reservation, Seats
+from pool.scheduling.plan import plan, plan_board
 from tests.builders import NOW, req, snapshot, whole
 
 
@@ -147,3 +148,46 @@ def test_a_seat_that_a_head_gets_back_is_not_kept_from_others_twice():
     made = plan(world)
     assert [placed.workload for placed in made.placed] == [2]
     assert made.starts[0].at_s == NOW + 900 and check(world, made) == ()
+
+
+@pytest.mark.parametrize("tell", [True, False])
+def test_work_at_its_limit_keeps_no_free_card_from_others_in_a_replay_either(tell):
+    world = snapshot().node("n1").card("A30", count=5, modes=("whole",))
+    world = world.slice(1, "whole", mode="whole").quota("p1", limit=2, held=1)
+    world = world.running(901, slices=(1,), hosts=((1, 0, 0, 0),), ends=900, card_micro=1_000_000)
+    mine = whole(1, 2, declared_s=5000.0)
+    theirs = whole(2, 4, tenant="p2", declared_s=50_000.0)
+    world = world.rules(preemption=False).queue(mine, theirs).made
+    made = plan_board(build(world), tell=tell)
+    assert [placed.workload for placed in made.placed] == [2] and made.starts == ()
+
+
+def _two_partitions():
+    """Partition 1 has free cards and a limit that is used up there; 2 is busy until 900 s."""
+    world = snapshot().node("n1").card("A30", count=2, modes=("whole",))
+    world = world.card("A30", partition=2, modes=("whole",)).rules(preemption=False)
+    world = world.slice(1, "whole", mode="whole").slice(3, "whole", mode="whole")
+    world = world.running(901, slices=(1,), hosts=((1, 0, 0, 0),), card_micro=1_000_000)
+    told = {"partition": 2, "tenant": "p2", "ends": 900, "hosts": ((1, 0, 0, 0),)}
+    world = world.running(902, slices=(2,), card_micro=1_000_000, **told)
+    parts = (PartitionState(id=1, name="main"), PartitionState(id=2, name="other"))
+    return world.have(partitions=parts).quota("p1", limit=1, held=1, partition=1)
+
+
+@pytest.mark.parametrize("tell", [True, False])
+def test_a_limit_in_one_partition_takes_no_planned_start_in_another(tell):
+    both = (1, 2)
+    world = _two_partitions().queue(whole(1, partitions=both), whole(2, partitions=both)).made
+    made = plan_board(build(world), tell=tell)
+    first = made.starts[0]
+    assert (first.workload, first.at_s, first.cards) == (1, NOW + 900, {3})
+    assert not tell or check(world, made) == ()
+    assert not tell or made.waits[1].starts_s == NOW + 900
+
+
+def test_the_free_cards_where_it_is_at_its_limit_stay_free_for_others():
+    mine = whole(1, partitions=(1, 2), declared_s=5000.0)
+    theirs = whole(2, tenant="p2", declared_s=50_000.0)
+    made = plan(_two_partitions().queue(mine, theirs).made)
+    assert [placed.workload for placed in made.placed] == [2]
+    assert [start.workload for start in made.starts] == [1]
