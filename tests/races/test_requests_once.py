@@ -8,7 +8,8 @@ from django.db import connection
 from pool.models import Quota, Request
 from portal.models import IdempotentCall
 from tests import rows
-from tests.portal.world import Caller, World
+from tests.portal.callers import Caller
+from tests.portal.world import World
 
 KEY = {"Idempotency-Key": "ask-once"}
 HANDS = 20

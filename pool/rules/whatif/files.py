@@ -1,7 +1,6 @@
 """PURE: files of recorded work: CSV with named columns (also of `simulate`), and `sacct` output."""
 
 import csv
-import io
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from pool.rules.problems import Problem
@@ -95,7 +94,8 @@ def _take(
 
 def _rows(text: str, between: str) -> Iterator[tuple[int, Sequence[str]]]:
     """Lines with their numbers in the file, the header first; empty ones are none."""
-    reader = csv.reader(io.StringIO(text.replace("\0", "\ufffd")), delimiter=between)
+    lines = text.replace("\0", "\ufffd").removesuffix("\n").split("\n")
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=between)
     for words in reader:
         if words:
             yield reader.line_num, words

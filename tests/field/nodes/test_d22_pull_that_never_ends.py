@@ -16,7 +16,7 @@ from tests import rows
 from tests.fakes import engine
 from tests.field.nodes.engined import Engined
 from tests.pool.place import Place, free, seen
-from tests.portal.world import caller
+from tests.portal.callers import caller
 
 pytestmark = pytest.mark.django_db
 

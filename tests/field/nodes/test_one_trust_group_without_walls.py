@@ -7,7 +7,7 @@ from pool.services.nodes import node_hello
 from tests import rows
 from tests.pool.obedient import Obedient
 from tests.pool.place import Place, seen
-from tests.portal.world import caller
+from tests.portal.callers import caller
 
 pytestmark = pytest.mark.django_db
 

@@ -7,7 +7,7 @@ from pool.cycle.audit import breaches_now
 from pool.cycle.round import run_rounds
 from pool.models import Hold, Placement, Quota, Workload
 from tests import rows
-from tests.portal.world import caller
+from tests.portal.callers import caller
 from tests.races.test_rounds import together
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ from nodeagent.protocol.inventory import Ability
 from nodeagent.protocol.vocabulary import Mode
 from pool.services.nodes import node_hello
 from tests import rows
-from tests.portal.world import caller
+from tests.portal.callers import caller
 
 pytestmark = pytest.mark.django_db
 

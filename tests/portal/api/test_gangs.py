@@ -3,7 +3,7 @@
 import pytest
 
 from pool.models import Attempt, LogChunk, Node, Rank, Workload
-from tests.portal.world import text_of
+from tests.portal.callers import text_of
 
 NEED = {"whole": True, "parts": 2, "nodes": 1, "topology": "network"}
 

@@ -11,7 +11,7 @@ from pool.models import Event, Workload
 from portal.api import idempotency
 from portal.api.idempotency import KEPT
 from portal.models import IdempotentCall
-from tests.portal.world import Caller
+from tests.portal.callers import Caller
 
 KEY = {"Idempotency-Key": "job-7"}
 

@@ -21,7 +21,8 @@ from tests.portal.api.rights import (
     UNADDRESSED,
     WORK,
 )
-from tests.portal.world import ROLES, text_of
+from tests.portal.callers import text_of
+from tests.portal.world import ROLES
 
 
 def endpoints():

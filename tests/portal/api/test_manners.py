@@ -16,7 +16,7 @@ from portal.api.router import router
 from portal.api.throttling import TokenRate
 from portal.api.v1 import whoami
 from tests.portal.api.test_isolation import LISTED, VERBS, address_of, body_of
-from tests.portal.world import Caller
+from tests.portal.callers import Caller
 
 
 def envelope_of(answer):

@@ -3,7 +3,7 @@
 from django.core import mail
 
 from pool.models import Invitation, Membership, User
-from tests.portal.world import Caller
+from tests.portal.callers import Caller
 
 KEY = {"Idempotency-Key": "once"}
 

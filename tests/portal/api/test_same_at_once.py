@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from pool.models import Membership, Organization, User
-from tests.portal.world import caller
+from tests.portal.callers import caller
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,7 +7,7 @@ from pool.events import Actor
 from pool.models import Workload
 from pool.services.workloads import workload_stop
 from tests import rows
-from tests.portal.world import caller
+from tests.portal.callers import caller
 
 
 def job(world, role="member", **given):

@@ -7,8 +7,8 @@ from billing.models.prices import Price
 from pool.models import Event, Membership, Partition, Project, Quota, User
 from portal.models import IdempotentCall
 from tests import rows
+from tests.portal.callers import caller
 from tests.portal.first_run.calls import run, told
-from tests.portal.world import caller
 
 
 def made(answer):

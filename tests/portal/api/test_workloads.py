@@ -3,7 +3,7 @@
 import pytest
 
 from pool.models import Event, LogChunk, Workload
-from tests.portal.world import text_of
+from tests.portal.callers import text_of
 
 
 def test_the_smallest_body_queues_a_job_inside_the_allowance(world):

@@ -5,7 +5,7 @@ import json
 
 from pool.models import Event
 from portal.access import audit
-from tests.portal.world import text_of
+from tests.portal.callers import text_of
 
 
 def test_the_log_is_taken_away_as_csv_and_json_in_pieces(visit, world, monkeypatch):
