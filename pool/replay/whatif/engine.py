@@ -8,7 +8,7 @@ from functools import partial
 
 from pool.replay.clock import Clock
 from pool.replay.thin import Key, Thinner
-from pool.replay.whatif.settle import Held, allowed, hold, let_go, rejudged
+from pool.replay.whatif.settle import Held, allowed, hold, let_go, may_get_back, rejudged
 from pool.replay.whatif.trace import Kind, Trace, Work, waiting_of
 from pool.replay.whatif.usage import Usage
 from pool.scheduling.board import Board, build
@@ -174,7 +174,7 @@ def _rounds(pool: Pool, fresh: frozenset[int], freed: bool) -> None:
             waiting = pool.queue.candidates(now, limit, pool.promises, each=EACH)
         else:
             waiting = pool.queue.some(fresh | pool.heads.keys())
-        waiting = tuple(work for work in waiting if allowed(pool.board, work))
+        waiting = _worth_a_look(pool, waiting)
         newcomers = not freed and bool(pool.heads)
         if not waiting or (newcomers and _hopeless(pool, waiting)):
             return
@@ -185,6 +185,16 @@ def _rounds(pool: Pool, fresh: frozenset[int], freed: bool) -> None:
         if not _again(pool, waiting, made):
             return
         freed = True
+
+
+def _worth_a_look(pool: Pool, waiting: Sequence[Waiting]) -> tuple[Waiting, ...]:
+    """Those whose limits leave them room, or are given some by who may have to leave for them."""
+    board, now = pool.board, pool.clock.now_s
+    if not board.quotas:
+        return tuple(waiting)
+    snapshot = replace(board.snapshot, now_s=now, running=tuple(pool.running.values()))
+    back = may_get_back(snapshot, board.quotas)
+    return tuple(work for work in waiting if allowed(board, work) or back(work))
 
 
 def _again(pool: Pool, waiting: Sequence[Waiting], made: Plan) -> bool:

@@ -1,16 +1,17 @@
 """What a start takes on the board of a replay, given back exactly when it ends."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pool.carving.sizes import MICRO
 from pool.scheduling.board import Board
-from pool.scheduling.model import HostPart, Placed, Quota, QuotaKind, Running, Waiting
+from pool.scheduling.model import HostPart, Placed, Quota, QuotaKind, Running, Snapshot, Waiting
 from pool.scheduling.order import likely_micro
 from pool.scheduling.outlook.borrowed import judge
 from pool.scheduling.quota import card_room, charge
 from pool.scheduling.take import vacate
+from pool.scheduling.victims import givers, may_oust
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ class Holder(Protocol):
 def allowed(board: Board, work: Waiting) -> bool:
     """Whether its tenants' limits leave room for it somewhere; else no round need look at it.
 
-    A round would say so too, and hold no planned start for it.
+    A round would say so too, and hold no planned start for it, unless `may_get_back` says that
+    some of the same tenants may have to leave for it.
     """
     if not board.quotas or not work.need.parts or board.quotas.keys().isdisjoint(work.tenants):
         return True
@@ -57,6 +59,22 @@ def allowed(board: Board, work: Waiting) -> bool:
         if not labels or any(card_room(board, work, place, name) >= micro for name in labels):
             return True
     return False
+
+
+def may_get_back(snapshot: Snapshot, tenants: Collection[str]) -> Callable[[Waiting], bool]:
+    """Whether somebody may have to leave for some work who gives back of a limit of these tenants.
+
+    The quick look: true where a round would have to search.
+    """
+    looks = {}
+    for tenant in tenants if snapshot.rules.preemption else ():
+        mine = tuple(run for run in snapshot.running if tenant in run.tenants)
+        looks[tenant] = givers(replace(snapshot, running=mine))
+
+    def may(work: Waiting) -> bool:
+        return any(may_oust(looks.get(tenant), work) for tenant in work.tenants)
+
+    return may
 
 
 def hold(board: Board, work: Waiting, placed: Placed) -> Held:

@@ -110,6 +110,29 @@ def test_urgent_work_makes_others_give_way_and_they_come_back():
     assert again.number == 0 and again.end_s - again.start_s == pytest.approx(1120.0)
 
 
+@pytest.mark.parametrize("cards", [1, 4])
+def test_urgent_work_at_its_limit_makes_its_own_teams_low_work_give_way(cards):
+    """The limit is one card: free cards beside it change nothing. Who serves has 300 s to leave."""
+    kinds = [kind(whole=True, preemptible=True, purpose="inference"), kind(whole=True)]
+    told = trace(kinds, [(0, 0, 5000, "low"), (1, 100, 50, "high")])
+    rules = Rules(preemption=True, headroom_milli=0, preempt_share_milli=1000)
+    made = world(1, cards, rules=rules, quotas=(_limit("vision", 1),))
+    first, high, again = sorted(_runs(told, made), key=lambda run: run.start_s)
+    assert (first.number, first.evicted) == (0, True)
+    assert high.number == 1 and high.start_s == pytest.approx(400.0)
+    assert again.number == 0 and again.start_s == pytest.approx(450.0)
+
+
+def test_nobody_of_another_team_leaves_for_work_at_its_limit():
+    kinds = [kind("speech", whole=True, preemptible=True, purpose="inference"), kind(whole=True)]
+    works = [(0, 0, 5000, "low"), (1, 0, 1000, "high"), (1, 100, 50, "high")]
+    rules = Rules(preemption=True, headroom_milli=0, preempt_share_milli=1000)
+    made = world(1, 4, rules=rules, quotas=(_limit("vision", 1),))
+    runs = _runs(trace(kinds, works), made)
+    assert not any(run.evicted for run in runs)
+    assert {run.number: run.start_s for run in runs} == {0: 0.0, 1: 0.0, 2: 1000.0}
+
+
 def test_a_team_takes_its_guarantee_back_from_who_borrowed_it():
     kinds = [
         kind("vision", whole=True, preemptible=True, purpose="inference"),
