@@ -25,13 +25,27 @@ from pool.selectors.telemetry.bandwidth import learned_heavy
 CHUNK = 2000
 
 _SPANS = """
-SELECT a.workload_id, min(p.opened_at),
-    sum(greatest(0, extract(epoch FROM
-        coalesce(p.closed_at, %(now)s) - greatest(p.opened_at, %(since)s))))::float8
+SELECT a.workload_id,
+    sum(extract(epoch FROM cut - p.opened_at))::float8,
+    sum(extract(epoch FROM upto - cut))::float8,
+    (sum(extract(epoch FROM upto - p.opened_at)) FILTER (WHERE a.state <> 'ended'))::float8
 FROM pool_placement p JOIN pool_attempt a ON a.id = p.attempt_id
+CROSS JOIN LATERAL (SELECT greatest(coalesce(p.closed_at, %(now)s), p.opened_at) AS upto) e
+CROSS JOIN LATERAL (SELECT least(greatest(p.opened_at, %(since)s), upto) AS cut) c
 WHERE a.workload_id = ANY(%(works)s)
 GROUP BY 1
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """Seconds for which it ran before the period began and since; `now_s` in the run that still
+    goes on, None without one.
+    """
+
+    before_s: float = 0.0
+    since_s: float = 0.0
+    now_s: float | None = None
 
 
 class TooMuch(Exception):
@@ -62,8 +76,9 @@ class Recorded:
 def recorded(since: datetime, until: datetime) -> Recorded:
     """All work that waited or ran in the period.
 
-    What ran or waited before it begins with it, with what it had yet to run. What still waits is
-    taken to run as long as was declared; what never ran is left out and counted.
+    What ran or waited before it begins with it, with what it had yet to run. What still waits or
+    runs is taken to run as long as was declared, and what a checkpoint kept of earlier runs goes
+    off that; what is over and never ran since the period began is left out and counted.
 
     Raises:
         TooMuch: more than 200,000 workloads.
@@ -76,7 +91,7 @@ def recorded(since: datetime, until: datetime) -> Recorded:
     for chunk in _chunks(rows):
         spans = _spans([row.pk for row in chunk], since)
         for row in chunk:
-            _take(found, row, spans.get(row.pk))
+            _take(found, row, spans.get(row.pk, Ran()))
     return found
 
 
@@ -100,16 +115,16 @@ def _chunks(rows: QuerySet[Workload]) -> Iterator[list[Workload]]:
         last = chunk[-1].pk
 
 
-def _spans(works: list[int], since: datetime) -> dict[int, tuple[datetime, float]]:
-    """By workload its first start, and its seconds of running after `since`."""
+def _spans(works: list[int], since: datetime) -> dict[int, Ran]:
+    """By workload how long it ran."""
     with connection.cursor() as cursor:
         cursor.execute(_SPANS, {"works": works, "since": since, "now": now()})
-        return {pk: (first, seconds) for pk, first, seconds in cursor.fetchall()}
+        return {pk: Ran(*seconds) for pk, *seconds in cursor.fetchall()}
 
 
-def _take(found: Recorded, row: Workload, span: tuple[datetime, float] | None) -> None:
+def _take(found: Recorded, row: Workload, ran: Ran) -> None:
     at = row.queued_at or row.submitted_at
-    if span is None and row.state not in WORKLOAD.live:
+    if not ran.since_s and row.state not in WORKLOAD.live:
         found.left_out["never_ran"] += 1
         return
     try:
@@ -117,23 +132,34 @@ def _take(found: Recorded, row: Workload, span: tuple[datetime, float] | None) -
     except Problems:
         found.left_out["need_unreadable"] += 1
         return
-    seconds = float(row.expected_seconds) if span is None else span[1]
+    duration = _to_run(row, kind, ran)
     declared = float(row.expected_seconds)
-    if span is not None and span[0] < found.since:
-        declared = max(seconds, declared - (found.since - span[0]).total_seconds())
+    if ran.before_s:
+        declared = max(duration, declared - ran.before_s)
     found.works.append(
         Work(
             number=row.pk,
             kind=found.kinds.setdefault(kind, len(found.kinds)),
             submit_s=at.timestamp(),
             arrives_s=max(at, found.since).timestamp(),
-            duration_s=max(1.0, seconds),
+            duration_s=max(1.0, duration),
             declared_s=declared,
             priority=PriorityClass(row.priority),
             p90_ratio=round(ratio_of(row.owner), 2),
             counted=at >= found.since,
         )
     )
+
+
+def _to_run(row: Workload, kind: Kind, ran: Ran) -> float:
+    """How many seconds it ran since the period began, with those that it has yet to run."""
+    if row.state not in WORKLOAD.live:
+        return ran.since_s
+    declared, kept = float(row.expected_seconds), kind.checkpoint_s is not None
+    if ran.now_s is None:
+        return max(ran.since_s, declared - (ran.before_s if kept else 0.0))
+    done = ran.before_s + ran.since_s if kept else ran.now_s
+    return ran.since_s + max(0.0, declared - done)
 
 
 def _kind(row: Workload) -> Kind:
