@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import structlog
@@ -133,16 +134,19 @@ def _outcome(study: Study) -> Outcome:
     if not trace.works:
         raise ValueError("nothing ran in the period")
     teller.part(20, 480)
-    baseline = _figures(trace, world, Scenario(), teller)
+    if row.source == TraceSource.FILE:
+        trace, baseline = _whole(trace, world, teller)
+        look = partial(_figures, trace, world, teller=teller, whole=True)
+    else:
+        look = partial(_figures, trace, world, teller=teller)
+        baseline = look(Scenario())
     teller.part(480, 990)
     scenario, steps = scenario_of(study.changes, trace), list[dict[str, Any]]()
     if study.kind == StudyKind.CARDS:
         asked = Search(baseline=baseline, target_s=float(study.target_s or 0), scenario=scenario)
-        result, steps = search(
-            asked, lambda tried: _figures(trace, world, tried, teller), teller.say
-        )
+        result, steps = search(asked, look, teller.say)
     else:
-        result = _figures(trace, world, scenario, teller)
+        result = look(scenario)
     return Outcome(
         baseline=baseline,
         result=result,
@@ -152,11 +156,23 @@ def _outcome(study: Study) -> Outcome:
     )
 
 
-def _figures(trace: Trace, world: World, scenario: Scenario, teller: Teller) -> dict[str, Any]:
+def _whole(trace: Trace, world: World, teller: Teller) -> tuple[Trace, dict[str, Any]]:
+    """A file has no period of its own: it ends where all of it has run as it was."""
+    work, pool = applied(trace, world, Scenario())
+    runs = list(replay(work, pool, half_life_s=HALF_LIFE_S, tick=teller.ticker(len(work.works))))
+    ends = max((run.end_s for run in runs), default=trace.until_s)
+    ended = replace(trace, until_s=ends)
+    told = figures(replace(work, until_s=ends), pool, runs, world.names, whole=True)
+    return ended, told
+
+
+def _figures(
+    trace: Trace, world: World, scenario: Scenario, *, teller: Teller, whole: bool = False
+) -> dict[str, Any]:
     work, pool = applied(trace, world, scenario)
     tick = teller.ticker(len(work.works))
     runs = replay(work, pool, half_life_s=HALF_LIFE_S, tick=tick)
-    return figures(work, pool, runs, world.names)
+    return figures(work, pool, runs, world.names, whole=whole)
 
 
 def _taken(row: TraceRow) -> TraceRow:

@@ -4,6 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 from pool.carving.sizes import MICRO
@@ -42,19 +43,25 @@ class Tally:
 
 
 def at_share(values: Sequence[float], share: float) -> float | None:
-    """The value that this share of sorted values does not pass; None without any."""
+    """The smallest value that this share of the sorted values does not pass; None without any."""
     if not values:
         return None
-    return round(values[min(len(values) - 1, int(len(values) * share))], 1)
+    return round(values[max(0, ceil(round(len(values) * share, 6)) - 1)], 1)
 
 
 def figures(
-    trace: Trace, snapshot: Snapshot, runs: Iterable[Run], names: Mapping[int, str]
+    trace: Trace,
+    snapshot: Snapshot,
+    runs: Iterable[Run],
+    names: Mapping[int, str],
+    *,
+    whole: bool = False,
 ) -> dict[str, Any]:
     """Everything that is kept of one replay, as JSON; the same replay gives the same bytes.
 
-    What began before the period is replayed, but its wait is not counted; use and what gave way
-    are counted within the period only.
+    What began before the period is replayed, but its wait is not counted; what was held counts
+    within the period only, unless the trace is counted `whole`: card-hours are then those of every
+    run to its end.
     """
     known = {work.number: work for work in trace.works}
     teams: dict[str, Tally] = defaultdict(Tally)
@@ -74,13 +81,12 @@ def figures(
         tally.gave_way += run.evicted
         tally.lost_card_s += run.lost_s * cards
         picture.held(run.start_s, run.end_s, cards)
-        if inside <= 0:
-            continue
-        tally.card_s += inside * cards
+        counted = run.end_s - run.start_s if whole else max(0.0, inside)
+        tally.card_s += counted * cards
         for label, mode, micro in run.parts:
-            busy[run.partition, label] += inside * micro / MICRO
+            busy[run.partition, label] += max(0.0, inside) * micro / MICRO
             key = (kind.team, run.partition, label, mode, kind.price_class)
-            spent[key] += inside * micro / MICRO
+            spent[key] += counted * micro / MICRO
     for number, start in sorted(first.items()):
         work = known[number]
         picture.waited(work.arrives_s, start)
@@ -89,8 +95,8 @@ def figures(
     return {
         "total": _total(teams.values()),
         "teams": {name: teams[name].told() for name in sorted(teams)},
-        "models": _models(trace, snapshot, busy, names),
-        "spent": [[*key, round(amount, 3)] for key, amount in sorted(spent.items())],
+        "models": _models(trace, snapshot, busy, spent, names),
+        "spent": [[*key, round(amount, 3)] for key, amount in sorted(spent.items()) if amount],
         "picture": picture.told(),
         "digest": seal.hexdigest(),
     }
@@ -111,19 +117,23 @@ def _models(
     trace: Trace,
     snapshot: Snapshot,
     busy: Mapping[tuple[int, str], float],
+    spent: Mapping[tuple[str, int, str, str, str], float],
     names: Mapping[int, str],
 ) -> list[dict[str, Any]]:
     """Each model of each partition: cards, and how much of their time was held."""
     counts: dict[tuple[int, str], int] = defaultdict(int)
     for card in snapshot.cards:
         counts[card.partition, card.label] += 1
+    hours: dict[tuple[int, str], float] = defaultdict(float)
+    for (_team, place, label, _mode, _class), amount in spent.items():
+        hours[place, label] += amount / 3600
     span = max(1.0, trace.until_s - trace.since_s)
     return [
         {
             "partition": names.get(place, str(place)),
             "model": label,
             "cards": count,
-            "card_hours": round(busy.get((place, label), 0.0) / 3600, 2),
+            "card_hours": round(hours.get((place, label), 0.0), 2),
             "use_milli": round(1000 * busy.get((place, label), 0.0) / (count * span)),
         }
         for (place, label), count in sorted(counts.items())

@@ -16,7 +16,7 @@ def trace_of(lines: Sequence[Line], world: World) -> Trace:
 
     A partition or model that the pool has by the same name (whatever its case) is kept to; any
     other name means anywhere. More cards than a machine has are spread over machines of one
-    network.
+    network. The period ends where the last would end if nobody waited.
     """
     places = {name.casefold(): key for key, name in world.names.items()}
     labels = {card.label.casefold(): card.label for card in world.snapshot.cards}
@@ -37,8 +37,8 @@ def trace_of(lines: Sequence[Line], world: World) -> Trace:
             )
         )
     first = min((work.submit_s for work in works), default=0.0)
-    last = max((work.submit_s for work in works), default=0.0)
-    return Trace(since_s=first, until_s=last + 1.0, kinds=tuple(kinds), works=tuple(works))
+    last = max((work.submit_s + work.duration_s for work in works), default=0.0)
+    return Trace(since_s=first, until_s=last, kinds=tuple(kinds), works=tuple(works))
 
 
 def _kind(line: Line, places: Mapping[str, int], labels: Mapping[str, str], largest: int) -> Kind:

@@ -120,6 +120,73 @@ def test_a_period_of_the_books_is_what_waited_and_ran_in_it(pool):
     assert {kind.team for kind in found.kinds} == {"vision"}
 
 
+def _again(work, state, *spans):
+    """Runs of a workload from each begin to each end; one without an end goes on."""
+    for number, (begin, end) in enumerate(spans, 1):
+        attempt = Attempt.objects.create(
+            workload=work,
+            number=number,
+            node=_node(),
+            state="ended" if end else "open",
+            clean_at=end,
+        )
+        Placement.objects.create(
+            attempt=attempt,
+            partition=work.partitions.get(),
+            state="closed" if end else "open",
+            opened_at=begin,
+            closed_at=end,
+        )
+    type(work).objects.filter(pk=work.pk).update(state=state, queued_at=spans[0][0])
+
+
+@pytest.mark.parametrize("every", [None, 600])
+def test_work_that_is_not_over_is_taken_with_what_it_has_yet_to_run(pool, every):
+    place, project, user = pool
+    until, day = now(), 24 * HOUR
+    since = until - day
+    version = rows.template(checkpoint_seconds=every)
+    words = {"into": project, "partitions": [place], "owner": user, "version": version}
+
+    def made(hours):
+        return rows.workload(**words, expected_seconds=hours * 3600)
+
+    runs, waits, left, over = made(120), made(10), made(10), made(2)
+    _again(runs, "running", (until - HOUR, None))
+    _again(waits, "queued", (since - 5 * HOUR, since - HOUR))
+    _again(left, "queued", (until - 5 * HOUR, until - 2 * HOUR))
+    _again(over, "running", (until - 3 * HOUR, None))
+    found = {work.number: work.duration_s / 3600 for work in recorded(since, until).works}
+    assert found[runs.pk] == pytest.approx(120, abs=0.05)
+    assert found[waits.pk] == pytest.approx(10 if every is None else 6, abs=0.05)
+    assert found[left.pk] == pytest.approx(10, abs=0.05)
+    assert found[over.pk] == pytest.approx(3, abs=0.05)
+
+
+def test_work_that_ran_only_before_the_period_and_ended_in_it_is_left_out(pool):
+    place, project, user = pool
+    until = now()
+    since = until - 10 * HOUR
+    work = rows.workload(into=project, partitions=[place], owner=user)
+    _again(work, "cancelled", (since - 5 * HOUR, since - HOUR))
+    type(work).objects.filter(pk=work.pk).update(ended_at=since + HOUR)
+    found = recorded(since, until)
+    assert not found.works and found.left_out == {"never_ran": 1}
+
+
+def test_all_that_a_file_asks_for_is_counted_however_long_it_runs(pool):
+    place, _project, user = pool
+    text = "submit_s,duration_s,gpus,team\n" + "0,36000,1,vision\n" * 32
+    study = _ask(_file(user, text), place, user)
+    assert studies_due() == 1
+    study.refresh_from_db()
+    for side, cards, use in ((study.baseline, 8, 1000), (study.result, 16, 500)):
+        assert side["total"]["card_hours"] == side["models"][0]["card_hours"] == 320.0
+        assert sum(row[-1] for row in side["spent"]) == pytest.approx(320 * 3600)
+        assert (side["models"][0]["cards"], side["models"][0]["use_milli"]) == (cards, use)
+    assert study.baseline["picture"]["step_s"] == study.result["picture"]["step_s"]
+
+
 def test_a_file_replayed_with_more_cards_waits_less_and_says_the_same_twice(pool):
     place, _project, user = pool
     trace = _file(user)

@@ -13,7 +13,7 @@ from pool.replay.whatif.apply import (
     applied,
 )
 from pool.replay.whatif.engine import replay
-from pool.replay.whatif.figures import figures
+from pool.replay.whatif.figures import at_share, figures
 from pool.scheduling.model import CardState, Need, Policy, PriorityClass, Quota, QuotaKind, Unit
 from tests.pool.replay.whatif.made import HALF_LIFE_S, busy, kind, trace, world
 
@@ -128,3 +128,10 @@ def test_figures_count_cards_teams_and_time():
     assert held == pytest.approx(spent, rel=0.02)
     waited = found["picture"]["step_s"] * sum(found["picture"]["waiting"])
     assert waited == pytest.approx(90.0, rel=0.02)
+
+
+def test_a_share_of_values_is_passed_by_none_of_that_share():
+    assert at_share([1.0, 9.0], 0.5) == 1.0
+    assert at_share([float(one) for one in range(1, 21)], 0.95) == 19.0
+    assert at_share([1.0, 2.0, 3.0], 0.5) == 2.0 and at_share([4.0], 0.05) == 4.0
+    assert at_share([1.0, 2.0], 1.0) == 2.0 and at_share([], 0.5) is None
