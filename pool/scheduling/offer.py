@@ -1,5 +1,6 @@
 """The best place for one workload on the board as it is, or nothing."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -113,14 +114,7 @@ def _pick(
 
 def _placed(board: Board, work: Waiting, partition: int, cuttings: Sequence[Cutting]) -> Placed:
     parts = tuple(cutting.part for cutting in cuttings)
-    labels: dict[str, int] = {}
-    nodes: dict[int, int] = {}
-    for part in parts:
-        row = board.cards.index[part.card]
-        label = board.kinds[board.cards.kind[row]].label
-        labels[label] = labels.get(label, 0) + part.card_micro
-        node = int(board.cards.node[row])
-        nodes[node] = nodes.get(node, 0) + 1
+    nodes = Counter(int(board.cards.node[board.cards.index[part.card]]) for part in parts)
     return Placed(
         workload=work.id,
         partition=partition,
@@ -128,10 +122,18 @@ def _placed(board: Board, work: Waiting, partition: int, cuttings: Sequence[Cutt
         hosts=tuple(_host(board, work, node, count) for node, count in sorted(nodes.items())),
         moves=tuple(c.move for c in cuttings if c.move is not None),
         card_micro=sum(part.card_micro for part in parts),
-        borrowed=_lent(board, work, parts)
-        or any(
-            is_borrowed(board, work, partition, label, micro) for label, micro in labels.items()
-        ),
+        borrowed=borrows(board, work, partition, parts),
+    )
+
+
+def borrows(board: Board, work: Waiting, partition: int, parts: Sequence[Part]) -> bool:
+    """Whether these parts go beyond what is granted, as things stand on this board, or are lent."""
+    labels: dict[str, int] = {}
+    for part in parts:
+        label = board.kinds[board.cards.kind[board.cards.index[part.card]]].label
+        labels[label] = labels.get(label, 0) + part.card_micro
+    return _lent(board, work, parts) or any(
+        is_borrowed(board, work, partition, label, micro) for label, micro in labels.items()
     )
 
 

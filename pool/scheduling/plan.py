@@ -29,7 +29,7 @@ from pool.scheduling.model import (
     Snapshot,
     Waiting,
 )
-from pool.scheduling.offer import offer
+from pool.scheduling.offer import borrows, offer
 from pool.scheduling.order import CLASS_RANK, Rank, ranked
 from pool.scheduling.preempt import oust
 from pool.scheduling.take import take, take_alike
@@ -213,6 +213,9 @@ def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = Fal
     if placed is None:
         decided.failed.add(shape)
         return False
+    if room is not decided.board:
+        borrowed = borrows(decided.board, work, placed.partition, placed.parts)
+        placed = replace(placed, borrowed=borrowed)
     if backfilled:
         placed = replace(placed, backfilled=True)
     take(decided.board, work, placed)

@@ -191,3 +191,17 @@ def test_the_free_cards_where_it_is_at_its_limit_stay_free_for_others():
     made = plan(_two_partitions().queue(mine, theirs).made)
     assert [placed.workload for placed in made.placed] == [2]
     assert [start.workload for start in made.starts] == [1]
+
+
+def test_a_start_beside_a_head_of_its_project_borrows_no_more_than_it_does_now():
+    """What the head will need of the guarantee is not taken yet."""
+    world = snapshot().node("n1").card("A100-80GB", modes=("whole",)).card("A30", modes=("whole",))
+    world = world.slice(1, "whole", mode="whole").quota("p1", limit=1, kind="entitlement")
+    told = {"slices": (1,), "hosts": ((1, 0, 0, 0),), "tenant": "p2", "ends": 900}
+    world = world.running(901, card_micro=1_000_000, **told).rules(preemption=False)
+    first = whole(1, labels=frozenset({"A100-80GB"}), declared_s=5000.0)
+    other = whole(2, labels=frozenset({"A30"}), declared_s=50_000.0)
+    world = world.queue(first, other).made
+    made = plan(world)
+    assert [(placed.workload, placed.borrowed) for placed in made.placed] == [(2, False)]
+    assert made.starts[0].at_s == NOW + 900 and check(world, made) == ()
