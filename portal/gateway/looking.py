@@ -25,7 +25,7 @@ from portal.gateway.answers import said
 from portal.gateway.guests import Guests
 from portal.gateway.language import language_of
 from portal.gateway.proxy import AWAY
-from portal.gateway.shown import crumbs, file_of, plain_path, shown
+from portal.gateway.shown import crumbs, file_of, plain_bytes, plain_path, shown
 from portal.gateway.tunnels import Send
 from portal.gateway.upstream import Upstream, Upstreams
 
@@ -131,7 +131,7 @@ async def _contents(
                 return None
     try:
         found = await asyncio.to_thread(json.loads, bytes(body))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
@@ -159,7 +159,7 @@ async def _page(scope: Any, send: Send, guest: Guest, status: int, found: dict[s
 
 def _drawn(language: str, words: dict[str, Any]) -> bytes:
     with translation.override(language):
-        return render_to_string("gateway/look.html", words).encode()
+        return plain_bytes(render_to_string("gateway/look.html", words))
 
 
 async def _sent(send: Send, status: int, body: bytes, pairs: headers.Pairs) -> None:
@@ -169,7 +169,6 @@ async def _sent(send: Send, status: int, body: bytes, pairs: headers.Pairs) -> N
         (b"content-security-policy", POLICY),
         (b"x-content-type-options", b"nosniff"),
         (b"referrer-policy", b"no-referrer"),
-        (b"cross-origin-opener-policy", b"same-origin"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": [*pairs, *rules]})
     await send({"type": "http.response.body", "body": body})

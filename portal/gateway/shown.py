@@ -13,12 +13,20 @@ from urllib.parse import quote
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+MOST_SIZE = 1 << 63
 MOST_ROWS = 2000
 """Of a longer folder or notebook the rest is left out, and that is said."""
 
 
 def shown(told: Mapping[str, Any], base: str, path: str) -> dict[str, Any]:
     """The words for the page about one folder or file; `base` is the address of the whole."""
+    try:
+        return _shown(told, base, path)
+    except RecursionError:
+        return {"base": base, "path": path, "crumbs": crumbs(base, path), "unshown": True}
+
+
+def _shown(told: Mapping[str, Any], base: str, path: str) -> dict[str, Any]:
     kind, content = told.get("type"), told.get("content")
     found: dict[str, Any] = {"base": base, "path": path, "crumbs": crumbs(base, path)}
     if kind == "directory":
@@ -40,15 +48,23 @@ def file_of(told: Mapping[str, Any]) -> bytes | None:
     """The bytes of a file or notebook; None when it is neither."""
     content = told.get("content")
     if told.get("type") == "notebook":
-        return json.dumps(content, indent=1, ensure_ascii=False).encode()
+        try:
+            return plain_bytes(json.dumps(content, indent=1, ensure_ascii=False))
+        except RecursionError:
+            return None
     if told.get("type") != "file" or not isinstance(content, str):
         return None
     if told.get("format") != "base64":
-        return content.encode()
+        return plain_bytes(content)
     try:
         return base64.b64decode(content)
     except (binascii.Error, ValueError):
         return None
+
+
+def plain_bytes(text: str) -> bytes:
+    """The text as UTF-8, with a question mark for what is no character."""
+    return text.encode("utf-8", "replace")
 
 
 def crumbs(base: str, path: str) -> list[tuple[str, str]]:
@@ -66,16 +82,19 @@ def plain_path(path: str) -> bool:
 def _entries(rows: list[dict[str, Any]], base: str, path: str) -> list[dict[str, Any]]:
     above = f"{path.strip('/')}/" if path.strip("/") else ""
     names = sorted(
-        (one.get("type") != "directory", str(one.get("name") or ""), one.get("size"))
-        for one in rows[:MOST_ROWS]
-        if plain_path(str(one.get("name") or "."))
+        (
+            (one.get("type") != "directory", str(one.get("name") or ""), one.get("size"))
+            for one in rows[:MOST_ROWS]
+            if plain_path(str(one.get("name") or "."))
+        ),
+        key=lambda one: one[:2],
     )
     return [
         {
             "name": name,
             "folder": not is_file,
             "url": base + quote(above + name),
-            "kib": round(size / 1024) if isinstance(size, int) else None,
+            "kib": round(size / 1024) if isinstance(size, int) and 0 <= size < MOST_SIZE else None,
         }
         for is_file, name, size in names
     ]

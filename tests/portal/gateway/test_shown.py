@@ -1,13 +1,17 @@
 """What a notebook's server tells becomes text and pictures, whatever shape it has."""
 
+import asyncio
 import base64
 import json
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
 
 import pytest
 from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
+from portal.gateway.looking import _contents, _drawn, _sent
 from portal.gateway.shown import file_of, plain_path, shown
 
 BASE = "/look/wl-1/"
@@ -112,3 +116,56 @@ def test_files_can_be_kept_as_they_are():
 def test_no_shape_breaks_the_page(kind, content):
     told = {"type": kind, "content": content, "format": "text", "mimetype": content}
     assert render_to_string("gateway/look.html", shown(told, BASE, "a"))
+
+
+def test_two_entries_of_one_name_and_sizes_of_any_kind_are_listed():
+    sizes = [None, 3, 10**400, -1, "many", 2.5]
+    rows = [{"name": "a", "type": "file", "size": size} for size in sizes]
+    found = shown({"type": "directory", "content": rows}, BASE, "")["entries"]
+    assert [one["kib"] for one in found] == [None, 0, None, None, None, None]
+
+
+def test_what_is_no_character_is_kept_as_a_question_mark():
+    odd = "a\ud800b"
+    assert file_of({"type": "file", "format": "text", "content": odd}) == b"a?b"
+    assert b"a?b" in file_of({"type": "notebook", "content": {"cells": [odd]}})
+    drawn = _drawn("en", {"base": BASE, "path": "", "style": "/x.css"} | {"text": odd})
+    assert b"a?b" in drawn
+
+
+def test_what_is_nested_without_end_is_not_shown():
+    deep = []
+    for _ in range(5000):
+        deep = [deep]
+    cell = {"cell_type": "code", "source": [deep]}
+    found = shown(notebook(cell), BASE, "a.ipynb")
+    assert (found["unshown"], found["path"]) == (True, "a.ipynb")
+    assert file_of(notebook(cell)) is None
+
+
+def test_what_cannot_be_read_for_its_depth_is_not_there():
+    class Answer:
+        status_code = 200
+
+        async def aiter_bytes(self):
+            yield b"[" * 100_000
+
+    @asynccontextmanager
+    async def stream(*_said, **_more):
+        yield Answer()
+
+    upstream = SimpleNamespace(http=SimpleNamespace(stream=stream))
+    guest = SimpleNamespace(workload="wl-1", attempt="at-1")
+    assert asyncio.run(_contents(upstream, guest, "a", content=1)) is None
+
+
+def test_the_page_says_nothing_of_openers_which_a_sandboxed_page_may_not():
+    told = []
+
+    async def send(message):
+        told.append(message)
+
+    asyncio.run(_sent(send, 200, b"x", []))
+    names = {name for name, _ in told[0]["headers"]}
+    assert b"content-security-policy" in names
+    assert b"cross-origin-opener-policy" not in names
