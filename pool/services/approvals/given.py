@@ -12,10 +12,12 @@ from django.utils.translation import gettext
 
 from pool.errors import Invalid
 from pool.models.catalogue.environments import Environment
+from pool.models.catalogue.storage import Storage
 from pool.models.requests import Request
 from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.users import User
+from pool.rules.catalogue import root_of
 from pool.rules.catalogue_images import fitted
 from pool.rules.needs import changed, to_mapping
 from pool.rules.problems import Problem
@@ -146,6 +148,22 @@ def own_words(request: Request) -> bool:
     if request.alters_id is not None or "like" in request.given:
         return False
     return not (request.workloads.exists() or request.schedules.exists())
+
+
+def need_left(*, request: Request) -> dict[str, Any]:
+    """Its need without the folders that it names no more; one that only repeats keeps its need."""
+    need = dict(request.need)
+    if "before" not in request.given or not need.get("storage"):
+        return need
+    given = given_from(request.given)
+    rows = Storage.objects.filter(uid__in=[one.storage for one in given.mounts])
+    kept = {root_of(path) for path in rows.values_list("path", flat=True)}
+    kept |= set((request.given["before"] or {}).get("storage") or ())
+    named = Environment.objects.filter(slug=given.environment).first()
+    inside = named or request.template_version.environment
+    if inside is not None:
+        kept.add(inside.reference)
+    return changed(need, {"storage": [one for one in need["storage"] if one in kept] or None})
 
 
 def given_like(*, request: Request, user: User) -> Mapping[str, Any]:

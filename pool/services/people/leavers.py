@@ -29,6 +29,7 @@ from pool.rules.people import WIND_DOWN, wind_down_problem
 from pool.selectors.memberships import standing
 from pool.selectors.people.living import UNDECIDED, leases_of, work_open
 from pool.services.approvals.delegations import delegation_end
+from pool.services.approvals.given import need_left
 from pool.services.memberships import keep_an_admin, membership_remove
 from pool.services.people.belongings import belongings_hand_over
 from pool.services.people.told import tell_of_leaver, tell_of_lost
@@ -162,9 +163,13 @@ def _request_tidied(user: User, actor: Actor, request: Request) -> None:
     if fresh.state not in UNDECIDED or fresh.requester_id != user.pk or not _leaves(user):
         return
     if heir is not None and _takes(heir, fresh.project):
-        if personal_forgotten(row=fresh, owner=heir):
-            fresh.save(update_fields=["given"])
-        _give(fresh, "requester", heir, actor)
+        lost = personal_forgotten(row=fresh, owner=heir)
+        if lost:
+            fresh.need = need_left(request=fresh)
+            fresh.save(update_fields=["given", "need"])
+        event = _give(fresh, "requester", heir, actor)
+        if lost:
+            tell_of_lost(row=fresh, heir=heir, count=lost, event=event)
     else:
         request_close(request=fresh, then=RequestState.WITHDRAWN, actor=actor, reason=LEFT)
 
@@ -178,8 +183,9 @@ def _schedule_tidied(user: User, actor: Actor, schedule: Schedule) -> None:
         lost = personal_forgotten(row=fresh, owner=heir)
         if lost:
             fresh.save(update_fields=["given"])
-            tell_of_lost(schedule=fresh, heir=heir, count=lost)
-        _give(fresh, "owner", heir, actor)
+        event = _give(fresh, "owner", heir, actor)
+        if lost:
+            tell_of_lost(row=fresh, heir=heir, count=lost, event=event)
     elif fresh.state == ScheduleState.ACTIVE:
         schedule_pause(schedule=fresh, actor=actor, reason=LEFT)
 
@@ -193,12 +199,12 @@ def _lease_given(user: User, actor: Actor, lease: Lease) -> None:
         _give(asked, "requester", heir, actor)
 
 
-def _give(row: Request | Schedule, column: str, heir: User, actor: Actor) -> None:
+def _give(row: Request | Schedule, column: str, heir: User, actor: Actor) -> int:
     before = getattr(row, column).uid
     setattr(row, column, heir)
     row.save(update_fields=[column])
     told = {"before": before, "after": heir.uid}
-    record(EventKind.OWNER_CHANGED, row, actor=actor, project=row.project, **told)
+    return record(EventKind.OWNER_CHANGED, row, actor=actor, project=row.project, **told)
 
 
 def _takes(heir: User, project: Project) -> bool:

@@ -4,6 +4,7 @@ from django.db.models import Q
 
 from pool.lifecycle.roles import Role
 from pool.models.people.invitations import Invitation
+from pool.models.requests import Request
 from pool.models.schedules import Schedule
 from pool.models.tenants import Membership, Project
 from pool.models.users import User
@@ -84,18 +85,22 @@ def tell_of_leaver(*, user: User, heir: User | None) -> None:
         )
 
 
-def tell_of_lost(*, schedule: Schedule, heir: User, count: int) -> None:
-    """Tell whoever has a schedule now that it runs without the personal things of who had it."""
+def tell_of_lost(*, row: Schedule | Request, heir: User, count: int, event: int) -> None:
+    """Tell whoever has a schedule or a request now that it goes on without the personal things of
+    who had it.
+
+    `event` is the number of the event that says so: who takes it over once more hears it again.
+    """
     notice_send(
         kind=NoticeKind.PEOPLE,
         to=[heir],
-        about=schedule,
+        about=row,
         text=_(
             "%(name)s is yours now and runs without %(count)s secrets or folders of whoever had it:"
             " name your own where it needs some."
         ),
-        key=f"schedule-lost:{schedule.uid}:{heir.uid}",
-        name=schedule.name,
+        key=f"lost:{row.uid}:{heir.uid}:{event}",
+        name=str(row),
         count=count,
     )
 

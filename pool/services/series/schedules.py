@@ -206,9 +206,11 @@ def schedule_resume(
     fresh = {"next_at": _next_at(row.cron, row.project)}
     move(row, ScheduleState.ACTIVE, actor=actor, changes=fresh)
     if orphans().filter(pk=row.pk).exists():
+        told = {"before": row.owner.uid, "after": user.uid}
         row.owner = user
+        event = record(EventKind.OWNER_CHANGED, row, actor=actor, **told)
         if lost := personal_forgotten(row=row, owner=user):
-            tell_of_lost(schedule=row, heir=user, count=lost)
+            tell_of_lost(row=row, heir=user, count=lost, event=event)
     if row.request is not None and _is_over(row.request):
         wish = wish_judged(
             project=project,

@@ -4,7 +4,7 @@ import pytest
 
 from pool.errors import Invalid
 from pool.events import SYSTEM
-from pool.models import Environment, Node, Request
+from pool.models import Environment, Node, Notice, Request, Storage
 from pool.rules.catalogue import Mounted, Told
 from pool.services.catalogue.environments import environment_create, environment_remove
 from pool.services.catalogue.giving import work_submit
@@ -294,3 +294,21 @@ def test_an_heirs_request_forgets_the_leavers_secrets_and_can_be_sent_again(worl
     assert asked.requester == heir
     kept = given_from(asked.given)
     assert (len(kept.mounts), kept.secrets) == (1, [])
+
+
+def test_an_heirs_request_forgets_the_leavers_folder_and_the_heir_is_told(world, given):
+    heir = rows.member(world.project, username="heir")
+    watch("/srv/data", "/srv/mine", "/opt/torch")
+    torch()
+    mine = rows.storage(name="mine", path="/srv/mine", user=world.member, kind="scratch")
+    mounts = [*given.mounts, Mounted(mine.uid, "mine")]
+    asked = ask(world, given=Given(mounts, given.secrets, "torch"))
+    assert asked.need["storage"] == ["/srv/data", "/srv/mine", "/opt/torch"]
+    other = rows.user()
+    Storage.objects.filter(pk=mine.pk).update(user=other)
+    user_leave(user=world.member, actor=SYSTEM, heir=heir)
+    leavers_due()
+    asked.refresh_from_db()
+    assert asked.need["storage"] == ["/srv/data", "/opt/torch"]
+    (notice,) = Notice.objects.filter(user=heir, about=f"request:{asked.uid}")
+    assert notice.values["count"] == 2

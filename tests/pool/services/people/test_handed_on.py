@@ -109,6 +109,22 @@ def test_who_resumes_a_schedule_without_an_owner_does_so_without_the_leavers_sec
     taken = schedule_resume(schedule=row, user=lead, actor=SYSTEM)
     taken.refresh_from_db()
     assert (taken.owner, taken.given["secrets"]) == (lead, [])
+    told = Event.objects.get(kind="owner.changed", subject=f"schedule:{row.uid}")
+    assert told.data == {"before": person.uid, "after": lead.uid}
+
+
+def test_whoever_inherits_the_same_schedule_again_is_told_again(world, heir):
+    row, person = world.own.schedule, world.own.owner
+    for count in (1, 2):
+        hidden, _ = secret_set(name=f"MINE{count}", value="mine", user=person, actor=SYSTEM)
+        row.owner, row.given = person, given_kept(Given(secrets=[Told(hidden.uid, "MINE")]))
+        row.save()
+        person.is_active, person.left_at = True, None
+        person.save()
+        given_to_heir(world, heir)
+        row.refresh_from_db()
+        assert row.owner == heir
+        assert Notice.objects.filter(user=heir, about=f"schedule:{row.uid}").count() == count
 
 
 def test_a_given_thing_that_is_gone_bars_no_other_change(world):
