@@ -15,6 +15,9 @@ KEPT_S = 10.0
 MOST_KEPT = 200
 
 _LOCK = Lock()
+"""Held for a moment only: readings are asked under the lock of their own circle."""
+
+_asking: dict[str, Lock] = {}
 _found: dict[str, tuple[float, list[Use]]] = {}
 
 
@@ -24,12 +27,12 @@ def hogs_shared(*, standing: Standing) -> list[tuple[Workload, Use]]:
     """
     key = _circle(standing)
     with _LOCK:
+        asking = _asking.setdefault(key, Lock())
+    with asking:
         at, found = _found.get(key, (-KEPT_S, []))
         if time.monotonic() - at >= KEPT_S:
             found = hogs_found(standing=standing, now=now())
-            if len(_found) >= MOST_KEPT:
-                _found.clear()
-            _found[key] = (time.monotonic(), found)
+            _keep(key, found)
     return hog_list(standing=standing, now=now(), found=found)
 
 
@@ -37,6 +40,15 @@ def forget() -> None:
     """Drop all that is kept."""
     with _LOCK:
         _found.clear()
+        _asking.clear()
+
+
+def _keep(key: str, found: list[Use]) -> None:
+    with _LOCK:
+        if len(_found) >= MOST_KEPT:
+            _found.clear()
+            _asking.clear()
+        _found[key] = (time.monotonic(), found)
 
 
 def _circle(standing: Standing) -> str:
