@@ -233,8 +233,12 @@ def _changed(line: QuotaLine, row: Quota, before: int | None) -> bool:
 
 
 def _written(changed: Sequence[tuple[QuotaLine, Quota]]) -> None:
-    """Write the changed rows, and take away those to be taken away: two statements for all."""
-    gone = {row.pk for line, row in changed if line.limit is None}
+    """Write the changed rows, and take away those to be taken away: two statements for all.
+
+    Of several lines about one row the last says what becomes of it.
+    """
+    last = {row.pk: line.limit for line, row in changed}
+    gone = {key for key, limit in last.items() if limit is None}
     kept = {row.pk: row for _line, row in changed if row.pk not in gone}
     names = ("limit_value", "lend_limit", "ceiling", "held", "changed_at")
     if gone:

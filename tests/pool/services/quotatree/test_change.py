@@ -135,3 +135,13 @@ def test_a_row_that_somebody_else_makes_at_the_same_moment_is_changed(world, mon
 def test_the_same_row_twice_in_a_batch_is_what_the_last_line_says(world):
     put(world, line(world, 8), line(world, 9))
     assert Quota.objects.get().limit_value == 9
+
+
+@pytest.mark.parametrize("limits", [(None, 7), (7, None)])
+def test_of_two_lines_about_one_row_the_last_says_what_becomes_of_it(world, limits):
+    put(world, line(world, 5))
+    put(world, *(line(world, limit) for limit in limits))
+    kept = list(Quota.objects.filter(project=world.project, card_model=LABEL))
+    assert [row.limit_value for row in kept] == [one for one in limits[1:] if one is not None]
+    told = Event.objects.filter(kind="quota.changed").order_by("-pk").first()
+    assert told.data["after"] == limits[-1]
