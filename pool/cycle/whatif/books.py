@@ -1,7 +1,7 @@
 """A period of the books as recorded work: what was asked for, when, and how long it ran."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
@@ -73,12 +73,16 @@ class Recorded:
         )
 
 
-def recorded(since: datetime, until: datetime) -> Recorded:
+def recorded(
+    since: datetime, until: datetime, *, say: Callable[[float], None] = lambda share: None
+) -> Recorded:
     """All work that waited or ran in the period.
 
     What ran or waited before it begins with it, with what it had yet to run. What still waits or
     runs is taken to run as long as was declared, and what a checkpoint kept of earlier runs goes
     off that; what is over and never ran since the period began is left out and counted.
+
+    `say` hears after every two thousand how far it is, and may raise to end it.
 
     Raises:
         TooMuch: more than 200,000 workloads.
@@ -92,6 +96,7 @@ def recorded(since: datetime, until: datetime) -> Recorded:
         spans = _spans([row.pk for row in chunk], since)
         for row in chunk:
             _take(found, row, spans.get(row.pk, Ran()))
+        say(len(found.works) / count)
     return found
 
 

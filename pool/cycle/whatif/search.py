@@ -56,7 +56,7 @@ def search(
     def tried(count: int) -> bool:
         found = seen[count] = look(asked.with_count(count))
         steps.append(_step(count, found, met=asked.met(found)))
-        say(min(0.95, len(steps) / 12), steps)
+        say(1.0, steps)
         return asked.met(found)
 
     most = max(MOST_TIMES * asked.there, asked.there + AT_LEAST_MORE)

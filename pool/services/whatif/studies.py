@@ -16,6 +16,7 @@ from pool.models.users import User
 from pool.models.whatif.studies import Study
 from pool.models.whatif.traces import Trace
 from pool.rules.whatif.changes import Known, changes_from
+from pool.selectors.whatif.studies import HEAVY
 from pool.services.moves import locked, move
 from pool.services.refusals import refusing
 from pool.wake import Wake, wake
@@ -47,6 +48,7 @@ def study_create(
 
     Raises:
         Invalid: something of it is wrong, or too many of the person's wait already.
+        NotYours: the record was deleted meanwhile.
     """
     wrong = _words(name, comment)
     with refusing():
@@ -64,6 +66,8 @@ def study_create(
     if live >= MOST_WAITING:
         told = _("%(n)s of your what-ifs wait or run: let one end first.") % {"n": live}
         raise Invalid(name=told)
+    if not Trace.objects.filter(pk=trace.pk).select_for_update(no_key=True).values_list("pk"):
+        raise NotYours
     row = Study.objects.create(
         name=name.strip(),
         comment=comment.strip(),
@@ -130,13 +134,13 @@ def study_delete(*, study: Study, actor: Actor) -> None:
     Raises:
         Invalid: it waits or runs; cancel it first.
     """
-    row = Study.objects.select_for_update(of=("self",)).filter(pk=study.pk).first()
+    row = Study.objects.select_for_update().defer(*HEAVY).filter(pk=study.pk).first()
     if row is None:
         return
     if row.state in STUDY.live:
         raise Invalid(state=_("It waits or runs: cancel it first."))
     record(EventKind.STUDY_DELETED, row, actor=actor, name=row.name, digest=row.digest)
-    trace = row.trace
+    trace = Trace.objects.select_for_update().only("source").get(pk=row.trace_id)
     row.delete()
     if trace.source == "books" and not trace.studies.exists():
         trace.delete()
@@ -148,7 +152,7 @@ def study_locked(study: Study) -> Study:
     Raises:
         NotYours: it does not exist any more.
     """
-    found = locked(Study.objects.filter(pk=study.pk).select_related("trace"))
+    found = locked(Study.objects.filter(pk=study.pk).defer(*HEAVY))
     if not found:
         raise NotYours
     return found[0]

@@ -22,7 +22,9 @@ from pool.services.whatif.packing import packed, seal
 LONGEST = timedelta(days=92)
 SHORTEST = timedelta(hours=1)
 MOST_FILES = 100
-"""So many files one person keeps; an old one must go before another comes."""
+"""So many files one person keeps, and so many periods that no what-if replays; an old one must go
+before another comes.
+"""
 
 MOST_NAME = 80
 
@@ -40,7 +42,7 @@ def trace_of_books(
 
     Raises:
         Invalid: the period is not over, ends before it begins, or is shorter than an hour or
-            longer than 92 days.
+            longer than 92 days; or the person keeps too many that nothing replays.
     """
     if not since < until:
         raise Invalid(until=_("The period ends after it begins."))
@@ -48,6 +50,11 @@ def trace_of_books(
         raise Invalid(until=_("The period is over: its end does not lie ahead."))
     if not SHORTEST <= until - since <= LONGEST:
         raise Invalid(until=_("A period is an hour at least and 92 days at most."))
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    kept = Trace.objects.filter(owner=user, source=TraceSource.BOOKS, studies=None)
+    if kept.count() >= MOST_FILES:
+        told = _("You keep %(most)s periods that nothing replays: delete one first.")
+        raise Invalid(since=told % {"most": MOST_FILES})
     row = Trace.objects.create(
         name=f"{since:%Y-%m-%d} – {until:%Y-%m-%d}",
         source=TraceSource.BOOKS,

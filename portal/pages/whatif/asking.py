@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -69,24 +70,25 @@ def cards_needed(request: HtmxRequest) -> HttpResponse:
             told = _("Not enough data: %(n)s of %(all)s days.") % {"n": days, "all": LEAST_DAYS}
             raise Invalid(until=told)
         minutes = said.get("minutes", "")
-        trace = trace_of_books(
-            since=since,
-            until=until,
-            user=request.user,
-            organization=home_of(request.standing),
-            actor=Actor.of(request.user),
-        )
-        made = study_create(
-            name=_("How many %(model)s?") % {"model": model[:60]},
-            trace=trace,
-            changes={"cards": [{"partition": place, "model": model, "count": 0}]},
-            known=known_for(standing=request.standing, trace=trace),
-            user=request.user,
-            organization=trace.organization,
-            actor=Actor.of(request.user),
-            kind=StudyKind.CARDS,
-            target_s=int(minutes) * 60 if _whole(minutes) else wait_target_s(),
-        )
+        with transaction.atomic():
+            trace = trace_of_books(
+                since=since,
+                until=until,
+                user=request.user,
+                organization=home_of(request.standing),
+                actor=Actor.of(request.user),
+            )
+            made = study_create(
+                name=_("How many %(model)s?") % {"model": model[:60]},
+                trace=trace,
+                changes={"cards": [{"partition": place, "model": model, "count": 0}]},
+                known=known_for(standing=request.standing, trace=trace),
+                user=request.user,
+                organization=trace.organization,
+                actor=Actor.of(request.user),
+                kind=StudyKind.CARDS,
+                target_s=int(minutes) * 60 if _whole(minutes) else wait_target_s(),
+            )
     except Invalid as refused:
         told = " ".join(line for lines in refused.detail.values() for line in lines)
         return render(request, "pages/whatif/_refused.html", {"told": told}, status=422)
@@ -97,8 +99,9 @@ def _whole(word: str) -> bool:
     return word.isascii() and word.isdigit() and len(word) < 7
 
 
+@transaction.atomic
 def _made(request: HtmxRequest, record: Trace | None) -> Study:
-    """The what-if that the form describes.
+    """The what-if that the form describes; a refused one leaves no record behind.
 
     Raises:
         Invalid: field by field.
@@ -110,23 +113,18 @@ def _made(request: HtmxRequest, record: Trace | None) -> Study:
         trace = trace_of_books(
             since=since, until=until, user=request.user, organization=home, actor=who
         )
-    try:
-        return study_create(
-            name=request.POST.get("name", ""),
-            comment=request.POST.get("comment", ""),
-            trace=trace,
-            changes=with_carried(
-                changes_from_form(request.POST), request.POST.getlist("carried")[:MOST_CARRIED]
-            ),
-            known=known_for(standing=request.standing, trace=trace),
-            user=request.user,
-            organization=home,
-            actor=who,
-        )
-    except Invalid:
-        if record is None:
-            trace.delete()
-        raise
+    return study_create(
+        name=request.POST.get("name", ""),
+        comment=request.POST.get("comment", ""),
+        trace=trace,
+        changes=with_carried(
+            changes_from_form(request.POST), request.POST.getlist("carried")[:MOST_CARRIED]
+        ),
+        known=known_for(standing=request.standing, trace=trace),
+        user=request.user,
+        organization=home,
+        actor=who,
+    )
 
 
 def _span(request: HtmxRequest) -> tuple[datetime, datetime]:

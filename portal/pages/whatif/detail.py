@@ -9,12 +9,13 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from billing.selectors.whatif import costs_of
-from pool.lifecycle.studies import STUDY, Share
-from pool.models import Organization, Study
+from pool.lifecycle.studies import STUDY, Share, TraceSource
+from pool.models import Organization, Project, Study
 from pool.rules.whatif.compare import Fared, compared
 from pool.selectors.memberships import Standing
 from pool.selectors.whatif.studies import Reader, seen_teams, study_list
 from portal.access.guards import found
+from portal.access.showback import money_hidden
 from portal.pages.htmx import HtmxRequest, fragment, page
 from portal.pages.whatif.words import LOTS, SHARES, changes_said, left_out_said
 
@@ -86,6 +87,7 @@ def outcome(reader: Asking, study: Study) -> dict[str, Any]:
     currency = _currency(study)
     costs = [costs_of(side.get("spent", ()), currency=currency) for side in (before, after)]
     knows = Reader.of(reader.standing)
+    unpriced = _unpriced(reader.standing, study)
     rows = compared(before.get("teams", {}), after.get("teams", {}))
     return {
         "teams": [
@@ -93,14 +95,14 @@ def outcome(reader: Asking, study: Study) -> dict[str, Any]:
                 "fared": row,
                 "tone": LOTS[row.lot][0],
                 "lot": LOTS[row.lot][1],
-                "costs": [side.get(row.team) for side in costs],
+                "costs": [None if row.team in unpriced else side.get(row.team) for side in costs],
             }
             for row in rows
             if seen is None or row.team in seen
         ],
         "hidden": sum(seen is not None and row.team not in seen for row in rows),
         "total": [before.get("total", {}), after.get("total", {})],
-        "cost": [_sum(side) for side in costs],
+        "cost": [None if unpriced & side.keys() else _sum(side) for side in costs],
         "use": [_use(side.get("models", ())) for side in (before, after)],
         "models": [
             row
@@ -160,6 +162,15 @@ def _ahead(study: Study) -> int:
 def _currency(study: Study) -> str:
     home = study.organization or Organization.objects.order_by("pk").first()
     return home.currency if home is not None else ""
+
+
+def _unpriced(standing: Standing, study: Study) -> frozenset[str]:
+    """The teams whose money this person does not read, though they may read the use."""
+    hidden = money_hidden(standing)
+    if not hidden or study.trace.source == TraceSource.FILE:
+        return frozenset()
+    theirs = Project.objects.filter(organization__in=hidden)
+    return frozenset(theirs.values_list("slug", flat=True))
 
 
 def _sum(costs: Mapping[str, int | None]) -> int | None:

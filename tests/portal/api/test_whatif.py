@@ -1,6 +1,8 @@
 """What-ifs and records by REST: what is named is what the caller may know."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from pool.models import Study, Template, TemplateVersion, Trace
 from tests import rows
@@ -91,3 +93,18 @@ def test_a_copy_says_anew_what_the_reader_may_not_know(world, foreign):
     made = admin.post(f"what-ifs/{study.uid}/copy", {"name": "mine", "changes": anew})
     assert made.status_code == 201, made.content
     assert made.json()["changes"]["numbers"] == {"heads": 2}
+
+
+def test_lists_and_changes_leave_the_figures_where_they_are(world):
+    uid = world.own.study.uid
+    with CaptureQueriesContext(connection) as asked:
+        world.admin.get("what-ifs")
+        world.admin.get(f"what-ifs/{uid}")
+        body = {"name": "other"}
+        assert world.admin("PATCH", f"what-ifs/{uid}", body).status_code == 200
+        assert world.admin.post(f"what-ifs/{uid}/cancel").status_code == 200
+        assert world.admin("DELETE", f"what-ifs/{uid}").status_code == 204
+    said = [one["sql"] for one in asked if one["sql"].startswith("SELECT")]
+    read = [sql for sql in said if '"trace_id" IN' not in sql]  # looks whether there is any
+    for column in ("baseline", "result", "steps", "lines", "work", "world"):
+        assert not [sql for sql in read if f'."{column}"' in sql.split(" FROM ")[0]], column

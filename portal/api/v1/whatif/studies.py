@@ -16,6 +16,7 @@ from pool.lifecycle.studies import Share, StudyKind, StudyState, TraceSource
 from pool.models import Study, Trace
 from pool.rules.whatif.compare import Lot
 from pool.selectors.whatif.studies import (
+    HEAVY,
     LEAST_DAYS,
     Reader,
     days_recorded,
@@ -160,8 +161,9 @@ class StudyDoor(Listed):
     }
 
     def rows(self) -> QuerySet[Study]:
-        """Readable ones."""
-        return study_list(standing=self.standing)
+        """Readable ones; figures are read only where they are told."""
+        rows = study_list(standing=self.standing)
+        return rows if self.action in ("comparison", "export") else rows.defer(*HEAVY)
 
     @cached_property
     def reader(self) -> Reader:

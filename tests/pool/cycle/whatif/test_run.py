@@ -9,7 +9,7 @@ from pool.cycle.whatif import run
 from pool.cycle.whatif.books import recorded
 from pool.cycle.whatif.run import studies_due
 from pool.cycle.whatif.world import patterns, world_now
-from pool.errors import IllegalMove, Invalid, Stale
+from pool.errors import IllegalMove, Invalid, NotYours, Stale
 from pool.events import SYSTEM
 from pool.models import Attempt, Event, Node, Placement, Study, Trace
 from pool.rules.whatif.changes import Known
@@ -245,6 +245,60 @@ def test_the_fewest_cards_that_keep_the_wait_short_are_found_with_every_step(poo
     needed, counts = study.result["needed"], {row["cards"]: row["met"] for row in study.steps}
     assert counts[needed] and not counts[needed - 1]
     assert study.result["total"]["p95_wait_s"] <= 3600 < study.baseline["total"]["p95_wait_s"]
+
+
+def test_the_progress_of_a_search_never_goes_back(pool, monkeypatch):
+    place, _project, user = pool
+    said = []
+    monkeypatch.setattr(run, "WORD_EVERY_S", 0.0)
+    monkeypatch.setattr(run, "study_told", lambda **told: said.append(told["progress_milli"]))
+    one = {"cards": [{"partition": "main", "model": "A100-80GB", "count": 8}]}
+    study = _ask(_file(user), place, user, one, kind="cards", target_s=3600)
+    studies_due()
+    study.refresh_from_db()
+    assert study.state == "done" and len(study.steps) > 2
+    assert said == sorted(said) and said[-1] < 990
+
+
+def test_taking_a_long_period_tells_how_far_it_is_and_can_be_ended(pool, monkeypatch):
+    place, project, user = pool
+    until = now() - HOUR
+    since = until - 30 * HOUR
+    for number in range(3):
+        ran_once(project, place, user, since + number * HOUR, HOUR, 2 * HOUR)
+    monkeypatch.setattr("pool.cycle.whatif.books.CHUNK", 1)
+    said = []
+    recorded(since, until, say=said.append)
+    assert said == pytest.approx([1 / 3, 2 / 3, 1.0])
+
+    def left(share):
+        raise Left
+
+    with pytest.raises(Left):
+        recorded(since, until, say=left)
+
+
+def test_a_record_that_was_deleted_meanwhile_is_not_replayed(pool):
+    place, _project, user = pool
+    trace = _file(user)
+    trace_delete(trace=trace, actor=SYSTEM)
+    with pytest.raises(NotYours):
+        _ask(trace, place, user)
+    assert not Study.objects.exists()
+
+
+def test_periods_that_nothing_replays_are_kept_in_a_limited_number(pool, monkeypatch):
+    place, _project, user = pool
+    monkeypatch.setattr("pool.services.whatif.traces.MOST_FILES", 2)
+    until = now() - HOUR
+    words = {"since": until - HOUR, "until": until, "user": user}
+    words |= {"organization": None, "actor": SYSTEM}
+    for _ in range(3):
+        _ask(trace_of_books(**words), place, user)
+    for _ in range(2):
+        trace_of_books(**words)
+    with pytest.raises(Invalid, match="nothing replays"):
+        trace_of_books(**words)
 
 
 def test_a_cancelled_run_is_left_at_the_next_word(pool, monkeypatch):

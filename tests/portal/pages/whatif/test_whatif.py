@@ -7,9 +7,10 @@ from html.parser import HTMLParser
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from billing.models import Contract
 from pool.clock import now
 from pool.cycle.whatif.run import studies_due
-from pool.models import Study, Template, TemplateVersion, Trace
+from pool.models import Membership, Study, Template, TemplateVersion, Trace
 from pool.replay.whatif.figures import Tally
 from pool.rules.whatif.changes import changes_from
 from pool.selectors.memberships import standing
@@ -153,6 +154,37 @@ def test_teams_of_others_are_neither_named_nor_counted_in_money(admin, world):
     text = admin.client.get(f"/what-ifs/{study.uid}/").content.decode()
     assert "speech" not in text and "1 team of other organizations is not shown" in text
     assert "Cost at today" not in text
+
+
+def test_money_is_not_told_where_only_the_use_is_the_readers(admin, world):
+    other = world.other
+    Membership.objects.create(user=admin.user, project=other.project, role="member")
+    Contract.objects.all().delete()
+    Contract.objects.create(
+        organization=other.organization, since=now().date().replace(day=1), showback=True
+    )
+    nothing, place = Tally().told(), world.partition.pk
+    spent = [[name, place, "A100-80GB", "whole", "standard", 3600] for name in ("vision", "speech")]
+    teams = {name: nothing | {"jobs": 1} for name in ("vision", "speech")}
+    side = {"total": nothing, "models": [], "picture": {}, "digest": "0" * 64}
+    side |= {"spent": spent, "teams": teams}
+    study = world.own.study
+    Study.objects.filter(pk=study.pk).update(state="done", baseline=side, result=side)
+    text = admin.client.get(f"/what-ifs/{study.uid}/file.csv").content.decode()
+    costs = {line.split(",")[1]: line.split(",")[-2] for line in text.splitlines()[1:]}
+    assert costs == {"vision": "1.90", "speech": ""}
+    page = admin.client.get(f"/what-ifs/{study.uid}/").content.decode()
+    assert "3.80" not in page and "1.90" in page
+
+
+def test_a_refused_question_leaves_no_record_behind(admin, world, monkeypatch):
+    monkeypatch.setattr("portal.pages.whatif.asking.days_recorded", lambda **given: 9)
+    before = Trace.objects.count()
+    said = {"kind": "a100|no such card", "minutes": "1"}
+    assert admin.client.post("/what-ifs/cards/", said).status_code == 422
+    said = {"since": "2026-01-01", "until": "2026-01-03", "name": ""}
+    assert admin.client.post("/what-ifs/new/", said).status_code == 422
+    assert Trace.objects.count() == before
 
 
 def test_the_number_of_cards_is_refused_before_seven_days_and_searched_after(admin, world):
