@@ -21,7 +21,7 @@ from pool.scheduling.model import (
 )
 from pool.scheduling.plan import plan_board
 from pool.scheduling.quota import charge
-from pool.scheduling.take import vacate
+from pool.scheduling.take import foresee, vacate
 
 BREAKS, ENDS, LEAVES, MENDS, COMES, COUNTS, STOPS = range(7)
 """At one instant cards break first, then work ends, victims leave, cards return, work comes."""
@@ -249,18 +249,22 @@ def _start(pool: _Pool, placed: Placed) -> None:
 
 
 def _notice(pool: _Pool, made: Plan) -> None:
-    """Victims leave when the grace is over; what they free is promised to their winner."""
-    leaves = pool.clock.now_s + pool.board.snapshot.rules.notice_s
+    """Victims leave when their notice is over; what they free is promised to their winner."""
+    latest: dict[int, float] = {}
     for eviction in made.evictions:
+        leaves = pool.clock.now_s + eviction.notice_s
         victim = pool.running[eviction.victim]
         pool.running[victim.id] = replace(victim, leaving=True, ends_s=leaves)
-        pool.board.cards.ends[list(pool.live[victim.id].rows)] = leaves
+        foresee(pool.board, pool.live[victim.id].rows, pool.running)
         pool.clock.add(leaves, LEAVES, victim.id, pool.live[victim.id].turn)
-    winners = {eviction.winner for eviction in made.evictions}
+        latest[eviction.winner] = max(leaves, latest.get(eviction.winner, leaves))
     for start in made.starts:
-        if start.workload in winners:
+        if start.workload in latest:
             pool.promises[start.workload] = Promise(
-                workload=start.workload, cards=start.cards, nodes=start.nodes, until_s=leaves + 1.0
+                workload=start.workload,
+                cards=start.cards,
+                nodes=start.nodes,
+                until_s=latest[start.workload] + 1.0,
             )
 
 

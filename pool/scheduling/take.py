@@ -1,9 +1,9 @@
 """Taking and giving back on the board: the one place where a round changes its world."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from pool.scheduling.board import FREE, Board
+from pool.scheduling.board import FREE, Board, ends_s
 from pool.scheduling.calendar import forecast_s
 from pool.scheduling.model import (
     CarveMove,
@@ -154,3 +154,11 @@ def _give_host(board: Board, row: int, host: HostPart) -> None:
     board.nodes.stamp[row] = board.words.tick()
     if board.nodes.busy[row] <= 0:
         board.nodes.trust[row] = FREE
+
+
+def foresee(board: Board, rows: Iterable[int], running: Mapping[int, Running]) -> None:
+    """Work out anew when the last holder of the cards at these rows is forecast to have left."""
+    for row in rows:
+        holders = (running.get(piece.held_by or 0) for piece in board.cards.pieces[row])
+        ends = (ends_s(board.snapshot, one) for one in holders if one is not None)
+        board.cards.ends[row] = max(ends, default=0.0)

@@ -16,6 +16,7 @@ from pool.scheduling.model import Demand, Need, Placed, Plan, Promise, Running, 
 from pool.scheduling.offer import offer
 from pool.scheduling.order import CLASS_RANK
 from pool.scheduling.plan import plan_board
+from pool.scheduling.take import foresee
 from pool.scheduling.victims import givers, may_oust
 
 ENDS, LEAVES, COMES = range(3)
@@ -293,7 +294,7 @@ def _notice(pool: Pool, made: Plan) -> None:
         pool.running[victim.id] = replace(victim, leaving=True, ends_s=leaves)
         held = pool.live[victim.id].held
         if held is not None:
-            pool.board.cards.ends[list(held.rows)] = leaves
+            foresee(pool.board, held.rows, pool.running)
         pool.clock.add(leaves, LEAVES, victim.id, pool.live[victim.id].turn)
         latest[eviction.winner] = max(leaves, latest.get(eviction.winner, leaves))
     for start in made.starts:

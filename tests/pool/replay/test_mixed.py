@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from nodeagent.protocol.vocabulary import Mode, Vendor
 from pool.replay.mixed import Break, Job, Why, replay
+from pool.scheduling.board import build
 from pool.scheduling.model import (
     CardState,
     Need,
@@ -14,10 +15,13 @@ from pool.scheduling.model import (
     Quota,
     QuotaKind,
     Rules,
+    Running,
     Snapshot,
     Unit,
     Waiting,
 )
+from pool.scheduling.plan import plan_board
+from pool.scheduling.take import foresee
 
 HOUR = 3600.0
 
@@ -136,3 +140,39 @@ def test_a_card_that_breaks_loses_its_work_and_gets_none_until_it_is_mended():
 def test_what_runs_at_the_end_is_stopped_there():
     (run,) = replay(pool(), [job(1, hours=9)], HOUR)
     assert (run.why, run.end_s) == (Why.STOPPED, HOUR)
+
+
+def test_what_serves_has_its_own_time_to_leave_and_its_card_is_promised_until_then():
+    serving = {"preemptible": True, "priority_class": PriorityClass.LOW, "purpose": "inference"}
+    low = job(1, hours=4, **serving)
+    high = job(2, at=HOUR, team="b", priority_class=PriorityClass.HIGH)
+    other = job(3, at=HOUR + 100.0, team="c", priority_class=PriorityClass.HIGH)
+    runs = list(replay(pool(cards=1, preemption=True), [low, high, other], 100 * HOUR))
+    left = HOUR + Rules().inference_notice_s
+    assert (runs[0].number, runs[0].why, runs[0].end_s) == (1, Why.PREEMPTED, left)
+    assert (runs[1].number, runs[1].start_s) == (2, left)
+
+
+def test_a_card_ends_with_its_last_holder_whoever_leaves_it_before():
+    half = Need(share_milli=500, modes=(Mode.MPS,))
+    works = [job(n, hours=n, need=half).work for n in (1, 2)]
+    board = build(replace(pool(cards=1), waiting=tuple(works)))
+    (first, second) = plan_board(board, tell=False).placed
+    assert first.parts[0].card == second.parts[0].card
+    runs = {
+        n: Running(
+            id=n,
+            uid=str(n),
+            tenants=("org",),
+            trust="a",
+            started_s=0.0,
+            purpose="",
+            priority_class=PriorityClass.LOW,
+            ends_s=n * HOUR,
+        )
+        for n in (1, 2)
+    }
+    for leaving, ends in ((1, 2 * HOUR), (2, 60.0)):
+        runs[leaving] = replace(runs[leaving], leaving=True, ends_s=60.0)
+        foresee(board, [0], runs)
+        assert board.cards.ends[0] == ends
