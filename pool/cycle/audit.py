@@ -29,6 +29,7 @@ from pool.models.slices import Slice
 from pool.models.workloads import Workload
 from pool.rules.books import commitments, invariants
 from pool.scheduling.checker import check
+from pool.scheduling.model import Snapshot
 from pool.scheduling.plan import plan
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.levels import level_tenant
@@ -71,12 +72,15 @@ def breaches_now() -> list[str]:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         broken = [*invariants.breaches(_books()), *commitments.breaches(committed())]
-        return [*broken, *_planned()]
+        snapshot = take(now())
+    return [*broken, *_planned(snapshot)]
 
 
-def _planned() -> list[str]:
-    """What the plan checker finds wrong with the plan that a round would make of this moment."""
-    snapshot = take(now())
+def _planned(snapshot: Snapshot) -> list[str]:
+    """What the plan checker finds wrong with the plan that a round would make of this moment.
+
+    It may take a while: no transaction is open meanwhile.
+    """
     faults = check(snapshot, plan(snapshot))
     return [f"plan: {one.code} of {one.subject} {one.detail}".rstrip() for one in faults]
 

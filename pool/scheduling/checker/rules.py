@@ -1,11 +1,11 @@
 """The checker's rules beside the hardware: access, quota, ceilings, time, promises, seats."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nodeagent.protocol.vocabulary import UNISOLATED, Mode
 from pool.scheduling.checker.cards import isolation
 from pool.scheduling.checker.faults import Fault
-from pool.scheduling.checker.sizes import barred_by, counted_already, length_s, taken_micro
+from pool.scheduling.checker.sizes import barred_by, counted_already, length_s, taken_by
 from pool.scheduling.model import (
     Ceiling,
     CeilingScope,
@@ -38,9 +38,10 @@ def rule_faults(snapshot: Snapshot, plan: Plan, waiting: Works) -> Faults:
 
 def sum_faults(snapshot: Snapshot, starts: list[tuple[Placed, Waiting]]) -> Faults:
     """What these starts take too much of together: limits, licences, ceilings of cards."""
+    taken = taken_by(snapshot, starts) if snapshot.quotas else []
     for row in snapshot.quotas:
         if row.kind is QuotaKind.LIMIT:
-            yield from _quota(snapshot, row, starts)
+            yield from _quota(row, starts, taken)
     yield from _seats(snapshot, starts)
     yield from _ceilings(snapshot, starts)
 
@@ -113,21 +114,20 @@ def calendar_faults(snapshot: Snapshot, placed: Placed, work: Waiting) -> Faults
         yield Fault("promised", work.id)
 
 
-def _quota(snapshot: Snapshot, row: Quota, starts: list[tuple[Placed, Waiting]]) -> Faults:
+def _quota(
+    row: Quota,
+    starts: list[tuple[Placed, Waiting]],
+    taken: Sequence[Sequence[tuple[str, int]]],
+) -> Faults:
     """The plan's starts keep the row at or under its limit, or add nothing to it."""
-    labels = {card.id: card.label for card in snapshot.cards}
     added = 0
-    for placed, work in starts:
+    for (placed, work), parts in zip(starts, taken, strict=True):
         if row.tenant not in work.tenants or row.partition not in (None, placed.partition):
             continue
         if counted_already(row, work):
             continue
         if row.unit is Unit.CARD_MICRO:
-            added += sum(
-                taken_micro(snapshot, part)
-                for part in placed.parts
-                if row.label in (None, labels.get(part.card))
-            )
+            added += sum(micro for label, micro in parts if row.label in (None, label))
         else:
             added += sum(_host_units(placed, row.unit))
     if added and row.held + added > row.limit:

@@ -48,11 +48,21 @@ def micro_of(card: CardState, piece: SliceState | NewSlice) -> int:
     return (profile.compute * units + profile.size * g) * WHOLE_MICRO // (2 * g * units)
 
 
-def taken_micro(snapshot: Snapshot, part: Part) -> int:
-    """What the part costs by its card and slice, whatever the plan says; 0 for an unknown one."""
-    card = next((card for card in snapshot.cards if card.id == part.card), None)
-    made = part.new or next((s for s in snapshot.slices if s.id == part.slice), None)
-    return micro_of(card, made) if card is not None and made is not None else 0
+def taken_by(snapshot: Snapshot, starts: Starts) -> list[tuple[tuple[str, int], ...]]:
+    """Start by start the label and the card equivalents of each part, in millionths.
+
+    By its card and slice, whatever the plan says; 0 for an unknown one.
+    """
+    cards = {card.id: card for card in snapshot.cards}
+    pieces = {piece.id: piece for piece in snapshot.slices}
+
+    def taken(part: Part) -> tuple[str, int]:
+        card, made = cards.get(part.card), part.new or pieces.get(part.slice or 0)
+        if card is None:
+            return "", 0
+        return card.label, micro_of(card, made) if made is not None else 0
+
+    return [tuple(taken(part) for part in placed.parts) for placed, _ in starts]
 
 
 def size_faults(card: CardState, part: Part, given: SliceState | NewSlice) -> Faults:
@@ -79,13 +89,11 @@ def _measures(card: CardState, new: NewSlice) -> bool:
 
 def loan_faults(snapshot: Snapshot, starts: Starts) -> Faults:
     """Start by start, whether it says rightly that it goes beyond what its tenants are granted."""
-    labels = {card.id: card.label for card in snapshot.cards}
     stands = {row.id: row.held for row in snapshot.quotas}
-    for placed, work in starts:
+    for (placed, work), parts in zip(starts, taken_by(snapshot, starts), strict=True):
         taken: dict[str, int] = {}
-        for part in placed.parts:
-            label = labels.get(part.card, "")
-            taken[label] = taken.get(label, 0) + taken_micro(snapshot, part)
+        for label, micro in parts:
+            taken[label] = taken.get(label, 0) + micro
         rows = _entitlements(snapshot, placed.partition)
         beyond = bool(rows) and any(
             _beyond(rows, work, label, micro, stands) for label, micro in taken.items() if micro

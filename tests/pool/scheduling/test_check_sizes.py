@@ -267,3 +267,28 @@ def test_more_holders_than_a_sharing_mode_serves_are_seen():
     assert len(made.placed) == 48 and check(world, made) == ()
     more = replace(made.placed[0], workload=made.waits[max(made.waits)].workload, moves=())
     assert "too_many" in _codes(world, replace(made, placed=(*made.placed, more)))
+
+
+class Walked(tuple):
+    """A tuple that counts how often somebody walks through it."""
+
+    times = 0
+
+    def __iter__(self):
+        type(self).times += 1
+        return super().__iter__()
+
+
+def test_more_limits_and_starts_do_not_walk_through_all_cards_more_often():
+    def walks(starts, limits):
+        world = snapshot().node("n1").card("A30", count=12, modes=("whole",))
+        for _ in range(limits):
+            world = world.quota("p1", limit=50)
+        world = world.queue(*(whole(n) for n in range(1, starts + 1))).made
+        made = plan(world)
+        assert len(made.placed) == starts
+        Walked.times = 0
+        assert check(replace(world, cards=Walked(world.cards)), made) == ()
+        return Walked.times
+
+    assert walks(2, 1) == walks(12, 30)
