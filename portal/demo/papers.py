@@ -1,6 +1,7 @@
 """What people decided in the month: requests and their answers, cards taken out and put back."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
@@ -90,27 +91,37 @@ def _requests(plan: DemoPlan, town: Town) -> Iterator[Step]:
         drawn = (chance.random(), chance.randrange(1000), chance.randrange(1, 5))
         after = timedelta(hours=chance.uniform(0.3, 20))
         when = plan.since + timedelta(seconds=span * share)
-        yield when, partial(_ask, words, drawn, when + after, late, town, plan)
+        asked = Asked(drawn[0])
+        yield when, partial(_ask, asked, words, drawn, town)
+        if not late:
+            yield min(when + after, plan.until), partial(_answer, asked)
+
+
+@dataclass(slots=True)
+class Asked:
+    """One request on its way to its answer; none where no limit could bear it any more."""
+
+    luck: float
+    row: Request | None = None
+    lead: User | None = None
 
 
 def _ask(
+    asked: Asked,
     words: tuple[str, str, str, str, str],
     drawn: tuple[float, int, int],
-    answered: datetime,
-    open_: bool,
     town: Town,
-    plan: DemoPlan,
 ) -> None:
-    """One request with its answer; what no limit can bear any more is not asked for."""
+    """One request; what no limit can bear any more is not asked for."""
     slug, template, partition, purpose, title = words
-    luck, who, days = drawn
+    _luck, who, days = drawn
     project, people = town.projects[slug], town.people[slug]
     version = TemplateVersion.objects.filter(template__slug=template).order_by("-number")[0]
     lead = _lead(project)
     asking = [one for one in people if one != lead]
     user = asking[who % len(asking)]
     try:
-        row = request_submit(
+        asked.row = request_submit(
             user=user,
             project=project,
             template_version=version,
@@ -122,9 +133,7 @@ def _ask(
         )
     except (QuotaExceeded, Impossible):
         return
-    if not open_:
-        at(min(answered, plan.until))
-        _answer(row, lead, luck)
+    asked.lead = lead
 
 
 def _lead(project: Project) -> User:
@@ -145,7 +154,11 @@ def _second_step(row: Request) -> None:
     request_approve(request=row, user=admin, actor=Actor.of(admin), reason="Agreed.")
 
 
-def _answer(row: Request, lead: User, luck: float) -> None:
+def _answer(asked: Asked) -> None:
+    row, lead, luck = asked.row, asked.lead, asked.luck
+    if row is None or lead is None:
+        return
+    row.refresh_from_db()
     words: dict[str, Any] = {"request": row, "user": lead, "actor": Actor.of(lead)}
     if row.state != RequestState.SUBMITTED:
         return

@@ -14,6 +14,7 @@ from portal.up.standing import alone
 from portal.up.valkey import Valkey
 
 STARTS_S = 20.0
+ENDS_S = 10.0
 
 
 @contextmanager
@@ -48,9 +49,18 @@ def _broker(data: Path) -> Iterator[str]:
         _wait(engine, process)
         yield engine.url
     finally:
-        process.terminate()
-        process.wait()
+        _end(process)
         shutil.rmtree(sockets, ignore_errors=True)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Ask it to end; what does not within a while is ended."""
+    process.terminate()
+    try:
+        process.wait(timeout=ENDS_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _wait(engine: Valkey, process: "subprocess.Popen[bytes]") -> None:

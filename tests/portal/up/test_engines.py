@@ -4,6 +4,7 @@ import ast
 import os
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from portal.up import account, binaries
+from portal.up import account, binaries, engines
 from portal.up.account import Account, account_for
 from portal.up.postgres import Postgres
 from portal.up.refusal import Refused
@@ -117,3 +118,15 @@ def test_a_cluster_starts_and_answers_in_each_way_that_root_has(how, monkeypatch
             running.wait(20)
     finally:
         shutil.rmtree(place)
+
+
+def test_an_engine_that_does_not_end_is_ended(monkeypatch):
+    monkeypatch.setattr(engines, "ENDS_S", 0.2)
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{deaf}; signal.pause()"], stdout=subprocess.PIPE
+    )
+    assert process.stdout.readline() == b"1\n"
+    engines._end(process)
+    process.stdout.close()
+    assert process.returncode == -signal.SIGKILL
