@@ -27,6 +27,7 @@ from pool.selectors.offers import host_of
 from pool.selectors.series.arrays import live_of_member, pieces_in
 from pool.services.attempts import attempt_stop
 from pool.services.moves import locked, move
+from pool.services.notebooks.beside import none_beside
 from pool.services.refusals import refuse
 from pool.services.rights import Right, Weights, lease_in_force, right_to_start
 from pool.services.series.arrays import (
@@ -339,6 +340,7 @@ def _again(
         return array_again(array=row, of=whence[0], actor=actor, reason=reason, fresh=fresh)
     if row.state not in whence:
         raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=str(WorkloadState.QUEUED))
+    none_beside(workload=row)
     move(row, WorkloadState.QUEUED, actor=actor, reason=reason, changes=fresh)
     round_wanted()
     return row

@@ -21,6 +21,7 @@ from pool.models.users import User
 from pool.models.workloads import Workload
 from pool.services.catalogue.giving import given_again, work_submit
 from pool.services.moves import locked
+from pool.services.notebooks.beside import none_beside
 from pool.services.rights import Weights
 from pool.services.wishes import project_open
 
@@ -43,13 +44,14 @@ def notebook_resized(
 ) -> Workload:
     """Queue it again with another template or need, or let it wait for the approval that takes.
 
-    What was stopped stays as it is, and can be resumed in its old size. The project is locked
-    before it, as everywhere.
+    What was stopped stays as it is, and can be resumed in its old size once this is at rest. The
+    project is locked before it, as everywhere.
 
     Raises:
         Forbidden: it is another person's: the files are theirs.
         IllegalMove: it is still wanted, or over for good.
-        Invalid: it, or the template, is no notebook; a word is wrong.
+        Invalid: it, or the template, is no notebook; a word is wrong; or another with the same
+            files waits or runs.
         PoolError: as for any submission.
     """
     project_open(project=workload.project)
@@ -66,6 +68,7 @@ def notebook_resized(
         raise Invalid(template=gettext("The template is not for notebooks."))
     if row.state not in GOES_ON:
         raise IllegalMove(noun=WORKLOAD.name, state=row.state, then=str(WorkloadState.QUEUED))
+    none_beside(workload=row)
     made = work_submit(
         given=given_again(workload=row),
         user=user,

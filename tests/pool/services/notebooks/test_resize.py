@@ -9,6 +9,7 @@ from pool.events import SYSTEM
 from pool.models import Event, Workload
 from pool.selectors.notebooks.standing import went_on
 from pool.services.notebooks.resize import notebook_resized
+from pool.services.workloads import workload_resume, workload_stop
 from tests import factories as make
 from tests import rows
 
@@ -112,3 +113,18 @@ def test_without_a_time_it_is_asked_for_as_long_as_before_if_the_template_lets_i
     work = stopped(place, expected_seconds=3 * 86_400)
     most = place.larger.max_seconds
     assert larger(place, work).expected_seconds == min(3 * 86_400, most)
+
+
+def test_two_with_the_same_files_are_never_wanted_together(place):
+    work = stopped(place)
+    made = larger(place, work)
+    with pytest.raises(Invalid) as refused:
+        larger(place, work)
+    assert made.uid in str(refused.value.detail["notebook"])
+    with pytest.raises(Invalid):
+        workload_resume(workload=work, actor=SYSTEM)
+    workload_stop(workload=made, actor=SYSTEM)
+    assert workload_resume(workload=work, actor=SYSTEM).state == "queued"
+    Workload.objects.filter(pk=made.pk).update(state="stopped")
+    with pytest.raises(Invalid):
+        workload_resume(workload=made, actor=SYSTEM)
