@@ -37,8 +37,7 @@ def pages():
 def test_a_small_demo_keeps_every_rule_and_shows_every_page(made, client, tmp_path):
     assert Card.objects.count() == 40
     assert Card.objects.values("label").distinct().count() >= 5
-    ran, asked = Attempt.objects.count(), Workload.objects.count()
-    assert ran > 0.9 * asked > 40, "three days, which may hold a weekend"
+    assert Attempt.objects.count() > 60, "three days, which may hold a weekend"
     assert not Hold.objects.filter(held__upper_inf=True).exists()
     assert not Slice.objects.exclude(state="gone").exists()
     assert set(Workload.objects.values_list("state", flat=True)) <= {*ENDED, "queued", "stopped"}
