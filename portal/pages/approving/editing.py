@@ -36,6 +36,7 @@ def edit(request: HtmxRequest, uid: str) -> HttpResponse:
     one = _own(request, uid)
     bound = request.method == "POST"
     form = RequestForm(request.POST or None, initial=_initial(one), standing=request.standing)
+    form.offer_named(given_from(one.given), request.standing)
     form.versions = [one.template_version]
     template = one.template_version.template
     form.fields["template"].choices = [(template.slug, template.name)]  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from django import forms
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from pool.lifecycle.catalogue import SecretForm
@@ -76,6 +77,17 @@ class GivenFields(forms.Form):
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = environment_list(standing=standing).filter(active=True)
 
+    def offer_named(self, given: Given, standing: Standing) -> None:
+        """Offer, too, what a row names already and nobody else is offered any more: an edit of
+        other words must not take it away."""
+        uids = [one.storage for one in given.mounts]
+        storage = storage_list(standing=standing).filter(Q(active=True) | Q(uid__in=uids))
+        known = Q(active=True) | Q(slug=given.environment)
+        environments = environment_list(standing=standing).filter(known)
+        offered = {f"storage_{n}": storage for n in LINES} | {"environment": environments}
+        for name, rows in offered.items():
+            self.fields[name].queryset = rows  # type: ignore[attr-defined]
+
     @property
     def storage_fields(self) -> list[tuple[forms.BoundField, ...]]:
         """The fields of storage, a line each."""
@@ -139,10 +151,16 @@ def given_named(row: Schedule | Request) -> dict[str, Any]:
 
 
 def with_the_rest(said: Given, before: Given) -> Given:
-    """What a form says, with what it could not show: access modes, and lines beyond its own."""
-    modes = {(one.storage, one.at): one.mode for one in before.mounts}
-    mounts = [replace(one, mode=modes.get((one.storage, one.at), one.mode)) for one in said.mounts]
+    """What a form says, with what it could not show: access modes, whatever its place is called
+    now, and lines beyond its own."""
     shown = len(LINES)
+    mounts, left = [], list(before.mounts[:shown])
+    for one in said.mounts:
+        alike = [was for was in left if was.storage == one.storage]
+        same = next((was for was in alike if was.at == one.at), alike[0] if alike else None)
+        if same is not None:
+            left.remove(same)
+        mounts.append(replace(one, mode=same.mode if same else one.mode))
     return replace(
         said,
         mounts=[*mounts, *before.mounts[shown:]],

@@ -86,6 +86,34 @@ def test_an_edit_shows_what_was_named_changes_it_and_keeps_what_the_form_cannot_
     assert (made.state, kept.mounts[0].mode, kept.secrets) == ("submitted", "ro", [])
 
 
+def test_a_place_of_another_name_keeps_how_it_may_be_used(visit, world, form):
+    member = visit("member")
+    member.send("/requests/new/", form | {"draft": "1"})
+    made = newest()
+    made.given["mounts"][0]["mode"] = "ro"
+    made.save()
+    changed = form | {"revision": str(made.revision), "storage_1_at": "elsewhere", "draft": "1"}
+    assert member.send(f"/requests/{made.uid}/edit/", changed).status_code == 303
+    made.refresh_from_db()
+    (mount,) = given_from(made.given).mounts
+    assert (mount.at, mount.mode) == ("elsewhere", "ro")
+
+
+def test_an_edit_of_the_title_keeps_what_is_offered_no_more(visit, world, form):
+    member = visit("member")
+    member.send("/requests/new/", form)
+    made = newest()
+    before = made.given
+    world.own.storage.active = False
+    world.own.storage.save()
+    path = f"/requests/{made.uid}/edit/"
+    assert f'value="{world.own.storage.uid}" selected' in page(member, path)
+    changed = form | {"revision": str(made.revision), "title": "Other"}
+    assert member.send(path, changed).status_code == 303
+    made.refresh_from_db()
+    assert (made.title, made.given) == ("Other", before)
+
+
 def test_a_job_under_the_lease_begins_with_what_its_request_named(visit, world, form):
     member = visit("member")
     member.send("/requests/new/", form)
