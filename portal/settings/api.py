@@ -5,6 +5,7 @@ from typing import Any
 from billing.rating.budgets import Action, Every, Measure
 from billing.rating.months import DisputeState, MonthState
 from billing.rating.tariffs import Unit
+from billing.rating.terms import Cut
 from nodeagent.protocol.vocabulary import Mode, WorkloadKind
 from pool.lifecycle.catalogue import Access
 from pool.lifecycle.idleness import IdleAction
@@ -45,18 +46,23 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     # Names of choices that several nouns have stay the same whatever noun is added.
     "ENUM_NAME_OVERRIDES": {
         "AccessEnum": [one.value for one in Access],
+        "AgreementPayerEnum": "billing.models.contracts.PAYERS",
         "BudgetActionEnum": [one.value for one in Action],
         "BudgetPeriodEnum": [one.value for one in Every],
+        "CutEnum": [one.value for one in Cut],
         "DisputeStateEnum": [one.value for one in DisputeState],
         "MeasureEnum": [one.value for one in Measure],
         "MonthStateEnum": [one.value for one in MonthState],
         "IdleActionEnum": [one.value for one in IdleAction],
         "KindEnum": [one.value for one in WorkloadKind],
         "ModeEnum": [one.value for one in Mode],
+        "OverheadKindEnum": "billing.models.contracts.OVERHEADS",
+        "PriceModeEnum": [*(one.value for one in Mode), "host"],
         "PriorityEnum": [one.value for one in Priority],
         "QuotaKindEnum": [one.value for one in QuotaKind],
         "QuotaUnitEnum": [one.value for one in QuotaUnit],
         "RoleEnum": [one.value for one in Role],
+        "SharedCostPayerEnum": ["platform", "shared"],
         "SectionEnum": "portal.configuration.SECTION_NAMES",
         "RecordFormatEnum": list(SHAPES),
         "StudyKindEnum": [one.value for one in StudyKind],
