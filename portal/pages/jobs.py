@@ -81,7 +81,7 @@ class JobForm(GivenFields, SeriesFields, NeedForm):
         widget=forms.Textarea(attrs={"rows": 6, "class": "gp-mono", "spellcheck": "false"}),
     )
     env = forms.CharField(
-        label=gettext_lazy("Environment"),
+        label=gettext_lazy("Variables"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 2, "class": "gp-mono", "spellcheck": "false"}),
         help_text=gettext_lazy(
