@@ -16,7 +16,7 @@ from pool.scheduling.fit import (
 )
 from pool.scheduling.model import Explanation, Level, PlannedStart, PriorityClass, Reason, Waiting
 from pool.scheduling.offer import may_use, offer
-from pool.scheduling.shortage import shortage_of
+from pool.scheduling.shortage import HOST, cards_first, shortage_of
 
 _RULES = frozenset(
     {
@@ -114,6 +114,8 @@ def explain(
         return Explanation(workload=work.id, reason=Reason.ACCESS, level=Level.RULE)
     best = max(counts, key=lambda count: count.depth)
     reason = best.fell_at or (Reason.TOPOLOGY if head is None else Reason.BEHIND)
+    if reason in HOST and cards_first(board, work, best.grants, best.partition):
+        reason = Reason.TOPOLOGY
     told = Explanation(
         workload=work.id,
         reason=reason,

@@ -10,6 +10,9 @@ from pool.scheduling.model import Reason, Shortage, Waiting
 from pool.scheduling.quota import card_room
 from pool.scheduling.stock import NEVER
 
+HOST = frozenset({Reason.CPU, Reason.HOST_MEMORY, Reason.DISK})
+"""What a node gives beside its cards."""
+
 
 def shortage_of(
     board: Board,
@@ -20,7 +23,7 @@ def shortage_of(
     partition: int,
 ) -> Shortage | None:
     """What was short where the last candidates fell; None when no number says it."""
-    if reason in (Reason.CPU, Reason.HOST_MEMORY, Reason.DISK):
+    if reason in HOST:
         return _host(board, work, last, reason, partition, grants)
     if grants is None:
         return None
@@ -31,6 +34,17 @@ def shortage_of(
     if reason in (Reason.MEMORY, Reason.COMPUTE):
         return _soft(board, grants, last, reason, partition)
     return None
+
+
+def cards_first(board: Board, work: Waiting, grants: Grants | None, partition: int) -> bool:
+    """Whether a node's cards are too few as well, where its CPU, RAM or disk is.
+
+    What a node gives beside its cards is gone with them: the cards are what there is to say.
+    """
+    if grants is None or not work.need.whole or least_parts_a_node(work.need) < 2:
+        return False
+    short = _cards(board, work, grants, partition)
+    return short is not None and short.free < least_parts_a_node(work.need)
 
 
 def _host(

@@ -3,6 +3,7 @@
 import pytest
 
 from nodeagent.protocol.vocabulary import Mode, Vendor
+from pool.scheduling.claims import Topology
 from pool.scheduling.model import Level, Reason
 from pool.scheduling.plan import plan
 from tests.builders import req, snapshot, whole
@@ -73,3 +74,15 @@ def test_standing_behind_the_head_is_told_as_order():
     made = plan(world.queue(whole(1, 2, declared_s=60.0), whole(2, declared_s=9000.0)).made)
     assert (made.waits[2].reason, made.waits[2].level) == (Reason.BEHIND, Level.ORDER)
     assert (made.waits[1].position, made.waits[2].position) == (1, 2)
+
+
+@pytest.mark.parametrize(("free", "says"), [(4, Reason.TOPOLOGY), (5, Reason.HOST_MEMORY)])
+def test_cards_are_told_before_the_memory_that_is_gone_with_them(free, says):
+    """D18: each card brings a fifth of its node's RAM; who is told of RAM alone could free it."""
+    world = snapshot().node("n1", memory=500_000, memory_free=400_000).card(count=5)
+    world = world.busy(5 - free, ends=3600) if free < 5 else world
+    world = world.node("n2", memory=500_000).card().busy(1, ends=600, first=950)
+    told = _told(world, whole(1, 5, topology=Topology.NODE, host_memory_mib=500_000))
+    assert told.reason is says
+    needed, had = (5, 4) if says is Reason.TOPOLOGY else (500_000, 400_000)
+    assert (told.shortage.needed, told.shortage.free, told.shortage.where) == (needed, had, "n1")
