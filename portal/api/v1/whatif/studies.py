@@ -33,7 +33,7 @@ from pool.services.whatif.studies import (
 from portal.access.guards import anywhere, found
 from portal.access.roles import Verb
 from portal.api.door import Listed
-from portal.api.fields import Filters, FreeJSON, Given
+from portal.api.fields import Filters, FreeJSON, Given, Nothing
 from portal.pages.whatif.detail import comparison_csv, outcome
 from portal.pages.whatif.reach import home_of
 
@@ -150,7 +150,12 @@ class StudyDoor(Listed):
     serializer_class = StudyRow
     queryset = Study.objects.none()
     filters = StudyFilters
-    takes = {"create": StudyIn, "partial_update": StudyChangeIn, "copy": StudyCopyIn}
+    takes = {
+        "create": StudyIn,
+        "partial_update": StudyChangeIn,
+        "copy": StudyCopyIn,
+        "cancel": Nothing,
+    }
     gives = {
         "create": (status.HTTP_201_CREATED, StudyRow),
         "copy": (status.HTTP_201_CREATED, StudyRow),
@@ -197,7 +202,9 @@ class StudyDoor(Listed):
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, uid: str) -> Response:
         """Let it be; a running one is left within seconds."""
-        study_cancel(study=self._own(), actor=self.actor)
+        row = self._own()
+        self.taken()
+        study_cancel(study=row, actor=self.actor)
         return self.said(self.one())
 
     @action(detail=True, methods=["post"])
