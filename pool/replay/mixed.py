@@ -89,7 +89,6 @@ class _Live:
     restart_s: float = 0.0
     rows: tuple[int, ...] = ()
     placed: Placed | None = None
-    interrupted: bool = False
 
 
 @dataclass(slots=True)
@@ -244,7 +243,6 @@ def _start(pool: _Pool, placed: Placed) -> None:
         checkpointed=live.job.checkpoint_s is not None,
         preemptible=work.preemptible,
         borrowed=placed.borrowed,
-        interrupted=live.interrupted,
     )
 
 
@@ -254,7 +252,9 @@ def _notice(pool: _Pool, made: Plan) -> None:
     for eviction in made.evictions:
         leaves = pool.clock.now_s + eviction.notice_s
         victim = pool.running[eviction.victim]
-        pool.running[victim.id] = replace(victim, leaving=True, ends_s=leaves)
+        pool.running[victim.id] = replace(
+            victim, leaving=True, interrupted=not eviction.hand_back, ends_s=leaves
+        )
         foresee(pool.board, pool.live[victim.id].rows, pool.running)
         pool.clock.add(leaves, LEAVES, victim.id, pool.live[victim.id].turn)
         latest[eviction.winner] = max(leaves, latest.get(eviction.winner, leaves))
@@ -289,7 +289,7 @@ def _again(pool: _Pool, live: _Live, now: float) -> float:
     every = live.job.checkpoint_s
     kept = max(before, (before + ran) // every * every) if every else 0.0
     live.left_s = live.job.runs_s - kept
-    live.restart_s, live.interrupted = RESTART_S, True
+    live.restart_s = RESTART_S
     work = live.job.work
     declared = None if work.declared_s is None else max(60.0, work.declared_s - kept)
     pool.waiting[work.id] = replace(

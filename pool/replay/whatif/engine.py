@@ -291,7 +291,9 @@ def _notice(pool: Pool, made: Plan) -> None:
     for eviction in made.evictions:
         leaves = pool.clock.now_s + eviction.notice_s
         victim = pool.running[eviction.victim]
-        pool.running[victim.id] = replace(victim, leaving=True, ends_s=leaves)
+        pool.running[victim.id] = replace(
+            victim, leaving=True, interrupted=not eviction.hand_back, ends_s=leaves
+        )
         held = pool.live[victim.id].held
         if held is not None:
             foresee(pool.board, held.rows, pool.running)

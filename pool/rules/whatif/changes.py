@@ -7,7 +7,7 @@ from typing import Any
 from pool.lifecycle.roles import Priority
 from pool.rules.needs import from_mapping, to_mapping
 from pool.rules.partitions import POLICIES
-from pool.rules.policies import NUMBERS, numbers_from
+from pool.rules.policies import numbers_from
 from pool.rules.problems import Problem, Problems
 from pool.rules.problems import marked as _
 
@@ -176,11 +176,6 @@ JUDGES: dict[str, Judge] = {
     "templates": _templates,
     "partitions": _partitions,
 }
-
-
-def number_names() -> tuple[str, ...]:
-    """Rules that a scenario may set, in the order in which people read them."""
-    return tuple(NUMBERS)
 
 
 def _named(

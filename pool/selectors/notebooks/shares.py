@@ -1,7 +1,5 @@
 """Which notebooks others may look at now."""
 
-from django.db.models import QuerySet
-
 from pool.clock import now
 from pool.models.notebooks.shares import NotebookShare
 from pool.models.workloads import Workload
@@ -11,8 +9,3 @@ def share_open(*, workload: Workload) -> NotebookShare | None:
     """The share that holds now."""
     rows = NotebookShare.objects.filter(workload=workload, ended_at=None, until__gt=now())
     return rows.select_related("by").first()
-
-
-def share_list(*, workload: Workload) -> QuerySet[NotebookShare]:
-    """Every share of it that there was, newest first."""
-    return NotebookShare.objects.filter(workload=workload).select_related("by")

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
+from django.db.models.fields.json import KeyTransform
 from django.db.models.functions import TruncDate
 
 from pool.lifecycle.roles import Role
@@ -24,6 +25,7 @@ from pool.selectors.templates import template_list
 
 HEAVY = ("baseline", "result", "steps")
 CONTENT = ("lines", "work", "world")
+TOTALS = ("before", "after", "needed")
 LEAST_DAYS = 7
 
 
@@ -35,6 +37,15 @@ def study_list(*, standing: Standing) -> QuerySet[Study]:
     content = (f"trace__{name}" for name in CONTENT)
     rows = Study.objects.select_related("trace", "owner", "organization").defer(*content)
     return rows.filter(_readable(standing))
+
+
+def with_totals(rows: QuerySet[Study]) -> QuerySet[Study]:
+    """For lists: `before` and `after` of all teams together, and the cards `needed`, alone."""
+    return rows.defer(*HEAVY).annotate(
+        before=KeyTransform("total", "baseline"),
+        after=KeyTransform("total", "result"),
+        needed=KeyTransform("needed", "result"),
+    )
 
 
 def trace_list(*, standing: Standing) -> QuerySet[Trace]:

@@ -13,6 +13,7 @@ from pool.events import SYSTEM
 from pool.lifecycle.studies import StudyState
 from pool.models.whatif.studies import Study
 from pool.models.whatif.traces import Trace
+from pool.selectors.whatif.studies import CONTENT
 from pool.services.moves import locked, move
 
 WORD_S = 180
@@ -45,7 +46,8 @@ def study_take() -> Study | None:
         return None
     begun = {"tries": found.tries + 1, "started_at": now(), "progress_milli": 0, "steps": []}
     move(found, StudyState.RUNNING, actor=SYSTEM, deadline=_soon(), changes=begun)
-    return Study.objects.select_related("trace").get(pk=found.pk)
+    content = (f"trace__{name}" for name in CONTENT)  # the worker reads it anew, and only once
+    return Study.objects.select_related("trace").defer(*content).get(pk=found.pk)
 
 
 def study_told(*, study: Study, progress_milli: int, steps: list[Any] | None = None) -> None:

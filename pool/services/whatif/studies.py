@@ -10,13 +10,13 @@ from pool.clock import now
 from pool.errors import Invalid, NotYours
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
-from pool.lifecycle.studies import STUDY, Share, StudyKind, StudyState
+from pool.lifecycle.studies import STUDY, Share, StudyKind, StudyState, TraceSource
 from pool.models.tenants import Organization
 from pool.models.users import User
 from pool.models.whatif.studies import Study
 from pool.models.whatif.traces import Trace
 from pool.rules.whatif.changes import Known, changes_from
-from pool.selectors.whatif.studies import HEAVY
+from pool.selectors.whatif.studies import HEAVY, LEAST_DAYS, days_recorded
 from pool.services.moves import locked, move
 from pool.services.refusals import refusing
 from pool.wake import Wake, wake
@@ -59,6 +59,8 @@ def study_create(
         wrong["target_s"] = _("Only a search for cards has a target.")
     elif not judged:
         wrong["changes"] = _("Change something: without a change nothing would be compared.")
+    if kind == StudyKind.CARDS and (told := _too_few_days(trace)):
+        wrong["record"] = told
     if wrong:
         raise Invalid(**wrong)
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
@@ -165,6 +167,16 @@ def _words(name: str, comment: str) -> dict[str, str]:
     if len(comment) > 400 or not comment.replace("\n", "").replace("\r", "").isprintable():
         wrong["comment"] = _("At most %(most)s printable characters.") % {"most": 400}
     return wrong
+
+
+def _too_few_days(trace: Trace) -> str:
+    """What is said where fewer than seven days of the books would carry a number of cards."""
+    if trace.source != TraceSource.BOOKS or trace.since is None or trace.until is None:
+        return ""
+    days = days_recorded(since=trace.since, until=trace.until)
+    if days >= LEAST_DAYS:
+        return ""
+    return _("Not enough data: %(n)s of %(all)s days.") % {"n": days, "all": LEAST_DAYS}
 
 
 def _search(judged: Mapping[str, Any], target_s: int | None) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The page of capacity planning: one sentence, then the numbers that carry it."""
 
 from datetime import UTC, date, datetime, time, timedelta
+from operator import attrgetter
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,7 +12,7 @@ from pool.clock import now
 from pool.lifecycle.studies import StudyKind
 from pool.rules.planning.scatter import Corner, Dot
 from pool.rules.planning.verdict import Band, Choice, Verdict, band_of
-from pool.selectors.whatif.studies import card_kinds, study_list
+from pool.selectors.whatif.studies import card_kinds, study_list, with_totals
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless
 from portal.pages.planning.figures import (
     LONGEST,
@@ -84,14 +85,12 @@ def _search(request: HtmxRequest, verdict: Verdict) -> dict[str, Any]:
     """The way to what-ifs, and the search for the number of cards where there is a verdict."""
     if not offered(request.standing):
         return {"offered": False}
-    searches = study_list(standing=request.standing).filter(kind=StudyKind.CARDS)
+    searches = with_totals(study_list(standing=request.standing)).filter(kind=StudyKind.CARDS)
     return {
         "offered": True,
         "searchable": verdict.choice is not Choice.TOO_EARLY,
         "kinds": card_kinds(standing=request.standing),
-        "searches": [
-            (study, (study.result or {}).get("needed")) for study in searches.order_by("-pk")[:3]
-        ],
+        "searches": [(one, attrgetter("needed")(one)) for one in searches.order_by("-pk")[:3]],
     }
 
 

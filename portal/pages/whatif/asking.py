@@ -17,10 +17,8 @@ from pool.models import Study, Trace
 from pool.rules.whatif.changes import Known
 from pool.selectors.rounds import wait_target_s
 from pool.selectors.whatif.studies import (
-    LEAST_DAYS,
     Reader,
     card_kinds,
-    days_recorded,
     known_for,
     study_list,
     trace_list,
@@ -64,11 +62,7 @@ def cards_needed(request: HtmxRequest) -> HttpResponse:
     place, _between, model = said.get("kind", "").partition("|")
     until = now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     since = until - timedelta(days=SEARCH_DAYS)
-    days = days_recorded(since=since, until=until)
     try:
-        if days < LEAST_DAYS:
-            told = _("Not enough data: %(n)s of %(all)s days.") % {"n": days, "all": LEAST_DAYS}
-            raise Invalid(until=told)
         minutes = said.get("minutes", "")
         with transaction.atomic():
             trace = trace_of_books(

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
+from billing.rating.statements import plain
 from billing.selectors.whatif import costs_of
 from pool.lifecycle.studies import STUDY, Share, TraceSource
 from pool.models import Organization, Project, Study
@@ -129,7 +130,7 @@ def comparison_csv(study: Study, shown: Mapping[str, Any]) -> str:
             write(
                 [
                     study.uid,
-                    _plain(fared.team),
+                    plain(fared.team),
                     fared.lot.value,
                     side,
                     told.get("jobs", 0),
@@ -139,11 +140,6 @@ def comparison_csv(study: Study, shown: Mapping[str, Any]) -> str:
                 ]
             )
     return out.getvalue()
-
-
-def _plain(word: str) -> str:
-    """A name that no spreadsheet takes for a formula."""
-    return f"'{word}" if word[:1] in "=+-@\t" else word
 
 
 def _may_share(request: HtmxRequest, study: Study, share: Share) -> bool:

@@ -1,5 +1,6 @@
 """The list of what-ifs: what was asked, how far it is, what it showed in one line."""
 
+from operator import attrgetter
 from typing import Any
 
 from django.http import HttpResponse
@@ -7,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from pool.lifecycle.studies import STUDY, Share, StudyState
 from pool.models import Study
-from pool.selectors.whatif.studies import Reader, study_list
+from pool.selectors.whatif.studies import TOTALS, Reader, study_list, with_totals
 from portal.pages.htmx import HtmxRequest, fragment, page
 from portal.pages.lists import newest_first
 from portal.pages.whatif.reach import enter
@@ -22,7 +23,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     """All that the person may read, newest first, by state or owner."""
     enter(request.standing)
     state, mine = request.GET.get("state", ""), request.GET.get("mine", "") == "1"
-    rows = study_list(standing=request.standing).defer("steps", *_content())
+    rows = with_totals(study_list(standing=request.standing))
     if state in set(StudyState):
         rows = rows.filter(state=state)
     if mine:
@@ -40,20 +41,13 @@ def index(request: HtmxRequest) -> HttpResponse:
     return fragment(request, WHOLE, ROWS, context)
 
 
-def _content() -> tuple[str, ...]:
-    return ("trace__lines", "trace__work", "trace__world")
-
-
 def _row(reader: Reader, study: Study) -> dict[str, Any]:
     said = changes_said(study, *reader.changes(study))
-    before, after = (study.baseline or {}).get("total"), (study.result or {}).get("total")
     return {
         "study": study,
         "said": said[:SHOWN_CHANGES],
         "more": max(0, len(said) - SHOWN_CHANGES),
-        "before": before,
-        "after": after,
-        "needed": (study.result or {}).get("needed"),
+        **dict(zip(TOTALS, attrgetter(*TOTALS)(study), strict=True)),
         "share": SHARES[Share(study.share)],
         "live": study.state in STUDY.live,
         "percent": study.progress_milli // 10,

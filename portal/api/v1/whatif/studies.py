@@ -12,14 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from pool.errors import Forbidden, Invalid
-from pool.lifecycle.studies import Share, StudyKind, StudyState, TraceSource
+from pool.lifecycle.studies import Share, StudyKind, StudyState
 from pool.models import Study, Trace
 from pool.rules.whatif.compare import Lot
 from pool.selectors.whatif.studies import (
     HEAVY,
-    LEAST_DAYS,
     Reader,
-    days_recorded,
     known_for,
     study_list,
     trace_list,
@@ -181,8 +179,6 @@ class StudyDoor(Listed):
             raise Forbidden
         given = self.taken()
         trace = found(trace_list(standing=self.standing), given["record"])
-        if given["kind"] == StudyKind.CARDS:
-            _enough(trace)
         return self.said(self._made(trace, given, given["changes"]))
 
     def partial_update(self, request: Request, uid: str) -> Response:
@@ -290,13 +286,3 @@ class StudyDoor(Listed):
         if row.state != StudyState.DONE:
             raise Invalid(state=_("It has no outcome yet."))
         return row
-
-
-def _enough(trace: Trace) -> None:
-    """Raises Invalid: fewer than seven days of the books would carry the answer."""
-    if trace.source != TraceSource.BOOKS or trace.since is None or trace.until is None:
-        return
-    days = days_recorded(since=trace.since, until=trace.until)
-    if days < LEAST_DAYS:
-        told = _("Not enough data: %(n)s of %(all)s days.") % {"n": days, "all": LEAST_DAYS}
-        raise Invalid(record=told)

@@ -128,6 +128,19 @@ def test_the_pool_of_the_first_replay_is_the_one_that_all_later_ones_stand_on(po
     assert first.baseline == later.baseline
 
 
+def test_a_number_of_cards_needs_seven_days_of_the_books_whoever_asks(pool):
+    place, project, user = pool
+    until = now() - HOUR
+    since = until - 10 * 24 * HOUR
+    trace = trace_of_books(since=since, until=until, user=user, organization=None, actor=SYSTEM)
+    for day in range(7):
+        with pytest.raises(Invalid) as refused:
+            _ask(trace, place, user, kind="cards", target_s=600)
+        assert refused.value.detail == {"record": [f"Not enough data: {day} of 7 days."]}
+        ran_once(project, place, user, since + (day + 1) * 24 * HOUR, HOUR, HOUR)
+    assert _ask(trace, place, user, kind="cards", target_s=600).state == "waiting"
+
+
 def test_books_become_a_what_if(pool):
     place, project, user = pool
     until = now() - HOUR

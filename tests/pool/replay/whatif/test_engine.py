@@ -110,6 +110,16 @@ def test_urgent_work_makes_others_give_way_and_they_come_back():
     assert again.number == 0 and again.end_s - again.start_s == pytest.approx(1120.0)
 
 
+def test_who_was_told_to_leave_counts_against_its_team_while_it_still_runs():
+    """A fifth of five is one: the second urgent job waits for the first, not for another victim."""
+    serves = kind("vision", whole=True, preemptible=True, purpose="inference")
+    kinds = [serves, kind("speech", whole=True)]
+    works = [(0, 0, 5000, "normal")] * 5 + [(1, 100, 50, "high"), (1, 110, 50, "high")]
+    made = world(1, 5, rules=Rules(preemption=True, headroom_milli=0, preempt_share_milli=200))
+    runs = {run.number: run for run in _runs(trace(kinds, works), made) if run.number > 4}
+    assert (runs[5].start_s, runs[6].start_s) == (400.0, 450.0)
+
+
 @pytest.mark.parametrize("cards", [1, 4])
 def test_urgent_work_at_its_limit_makes_its_own_teams_low_work_give_way(cards):
     """The limit is one card: free cards beside it change nothing. Who serves has 300 s to leave."""

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from billing.models import Contract
 from pool.clock import now
@@ -74,7 +76,11 @@ def test_a_file_is_kept_and_replayed_and_compared(admin, record):
     for word in ("Who gains, who loses", "speech: at most 2 cards", "a100: 8 × A100-80GB"):
         assert word in text, word
     assert "every 1s" not in text
-    assert "eight" in admin.client.get("/what-ifs/").content.decode()
+    with CaptureQueriesContext(connection) as asked:
+        listed = admin.client.get("/what-ifs/").content.decode()
+    assert "eight" in listed and listed.count("before ") >= 1
+    read = " ".join(one["sql"] for one in asked)
+    assert '"baseline" -> ' in read and '"baseline",' not in read, "totals, and no figures else"
     lines = admin.client.get(f"/what-ifs/{study.uid}/file.csv").content.decode().splitlines()
     assert len(lines) == 5 and lines[0].startswith("what_if,team,outcome,side,jobs")
 
@@ -178,7 +184,7 @@ def test_money_is_not_told_where_only_the_use_is_the_readers(admin, world):
 
 
 def test_a_refused_question_leaves_no_record_behind(admin, world, monkeypatch):
-    monkeypatch.setattr("portal.pages.whatif.asking.days_recorded", lambda **given: 9)
+    monkeypatch.setattr("pool.services.whatif.studies.days_recorded", lambda **given: 9)
     before = Trace.objects.count()
     said = {"kind": "a100|no such card", "minutes": "1"}
     assert admin.client.post("/what-ifs/cards/", said).status_code == 422
