@@ -19,6 +19,8 @@ class Slice(models.Model):
     """A part of a card while `lived`; `span` is its place on the card's axis, None for soft modes.
 
     Memory in usable MiB, compute in thousandths of the card, `equivalents_micro` in millionths.
+    `encoder_units` and `decoder_units` are what a soft share takes of the card's video engines:
+    whole cards and MIG slices bring their own.
     `wished_in` is the node's generation that first wanted it made, or later wanted it gone: a
     report of an older one says nothing about it.
     """
@@ -33,6 +35,8 @@ class Slice(models.Model):
     memory_mib = models.PositiveIntegerField()
     compute_milli = models.PositiveIntegerField()
     equivalents_micro = models.PositiveIntegerField()
+    encoder_units = models.PositiveSmallIntegerField(default=0)
+    decoder_units = models.PositiveSmallIntegerField(default=0)
     state = models.CharField(max_length=12, default=SLICE.first)
     state_since = models.DateTimeField(auto_now_add=True)
     state_reason = models.CharField(max_length=200, blank=True)
@@ -82,6 +86,10 @@ class Slice(models.Model):
                 condition=Q(
                     memory_mib__gt=0, compute_milli__lte=1000, equivalents_micro__lte=1_000_000
                 ),
+            ),
+            models.CheckConstraint(
+                name="slice_engines_of_soft_shares",
+                condition=Q(encoder_units=0, decoder_units=0) | ~Q(mode__in=["whole", "mig"]),
             ),
         ]
         indexes = [
