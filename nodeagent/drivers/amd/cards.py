@@ -17,6 +17,9 @@ PARTITION = Ability(
     note="all partitions of one card are alike; never tried on a real card by this project",
 )
 
+SLACK = 1.05
+"""How much more than is published of its model the memory of a board may seem to be."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -87,6 +90,17 @@ def partitions(entry: Entry) -> Geometry | None:
         for one in table["profiles"]
     )
     return Geometry(Mode.AMD_PARTITION, units, units, profiles, MODE_ISOLATION[Mode.AMD_PARTITION])
+
+
+def whole_mib(parts: list[Entry]) -> int:
+    """The memory of a board in MiB. Some drivers show each partition its share of it, some all."""
+    first = next(one for one in parts if one.partition == 0)
+    together = sum(one.memory_mib for one in parts)
+    try:
+        most = int(published(first.name)["usable_mib"] * SLACK)
+    except UnknownModel:
+        return first.memory_mib
+    return max(first.memory_mib, together) if together <= most else first.memory_mib
 
 
 def reading(at: float, entry: Entry) -> Reading:

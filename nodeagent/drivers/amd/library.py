@@ -3,11 +3,16 @@
 import importlib
 from collections.abc import Callable
 from ctypes.util import find_library
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nodeagent.drivers.amd.cards import Entry
 from nodeagent.drivers.base import NotSupported
+from nodeagent.drivers.words import number
+
+PARTITION_SHIFT, PARTITION_BITS = 28, 0xF
+"""Where the number of a partition stands in the one number that names a place on the bus."""
 
 PLACES = ("/opt/rocm/lib/libamd_smi.so", "/usr/lib/x86_64-linux-gnu/libamd_smi.so")
 
@@ -34,14 +39,16 @@ def load(present: Callable[[], bool] = installed) -> Any:
 
 
 def entries(module: Any) -> tuple[Entry, ...]:
-    """Every card, with its meters; what one call does not tell is absent."""
+    """Every board and partition side by side, with its meters; what one call does not tell is
+    absent.
+    """
     found = []
     for index, handle in enumerate(module.amdsmi_get_processor_handles()):
         asic = _asked(module, "amdsmi_get_gpu_asic_info", handle)
         memory = _asked(module, "amdsmi_get_gpu_vram_usage", handle)
         driver = _asked(module, "amdsmi_get_gpu_driver_info", handle)
         uuid = _word(module, "amdsmi_get_gpu_device_uuid", handle)
-        bdf = _word(module, "amdsmi_get_gpu_device_bdf", handle)
+        bdf, partition = _place(module, handle)
         values = _asked(module, "amdsmi_get_gpu_activity", handle)
         values |= _asked(module, "amdsmi_get_power_info", handle)
         values |= _asked(module, "amdsmi_get_gpu_total_ecc_count", handle)
@@ -57,9 +64,34 @@ def entries(module: Any) -> tuple[Entry, ...]:
                 memory_mib=int(memory.get("vram_total") or 0),
                 driver=driver.get("driver_version"),
                 values=values,
+                partition=partition,
             )
         )
-    return tuple(found)
+    return _boards_first(found)
+
+
+def _boards_first(found: list[Entry]) -> tuple[Entry, ...]:
+    """A function that is not 0 is a partition only where the board itself is listed, too."""
+    boards = {one.bdf for one in found if one.partition == 0}
+    return tuple(one if one.bdf in boards else replace(one, partition=0) for one in found)
+
+
+def _place(module: Any, handle: Any) -> tuple[str, int]:
+    """The address of the board, and the place of this partition on it.
+
+    Newer drivers give all partitions the address of their board and tell the place apart; older
+    ones put it into the function of the address.
+    """
+    bdf = _word(module, "amdsmi_get_gpu_device_bdf", handle)
+    told = number(_asked(module, "amdsmi_get_gpu_kfd_info", handle).get("current_partition_id"))
+    if told is None:
+        whole = _word(module, "amdsmi_get_gpu_bdf_id", handle)
+        told = int(whole) >> PARTITION_SHIFT & PARTITION_BITS if whole.isdigit() else None
+    board, _, function = bdf.rpartition(".")
+    if told is None:
+        told = int(function) if function.isdigit() else 0
+    partition = int(told)
+    return (f"{board}.0" if partition and function == str(partition) else bdf), partition
 
 
 def _asked(module: Any, name: str, handle: Any) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """One node's AMD cards: its library where that is, else its programs."""
 
+import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nodeagent.drivers.amd import library, tools
-from nodeagent.drivers.amd.cards import Entry, card, reading
+from nodeagent.drivers.amd import library, occupants, tools
+from nodeagent.drivers.amd.cards import Entry, card, reading, whole_mib
 from nodeagent.drivers.amd.nodes import SYS, render_node
 from nodeagent.drivers.base import Busy, NotSupported, Refused
 from nodeagent.drivers.programs import Programs
@@ -34,20 +36,26 @@ class Amd:
         self._module: Any = None
 
     def cards(self) -> tuple[Card, ...]:
-        """The boards."""
+        """The boards, numbered by their order: the tool's numbers move when any board is cut."""
         try:
             self._module = self._load()
         except NotSupported:
             self._module = None
-        return tuple(card(one) for one in self._boards())
+        boards = enumerate(self._boards())
+        return tuple(card(replace(one, index=place)) for place, one in boards)
 
     def readings(self, at: float) -> tuple[Reading, ...]:
         """Of a board that is parted, power and activity are told for partition 0 alone."""
         return tuple(reading(at, one) for one in self._boards())
 
     def health(self) -> tuple[CardHealth, ...]:
-        """A board that is listed lives."""
-        return tuple(CardHealth(uuid=one.uuid, health="ok") for one in self._boards())
+        """A board that is listed lives; processes of strangers make it contested."""
+        entries = self._entries()
+        pids = self._pids()
+        return tuple(
+            occupants.health(board, [one for one in entries if one.bdf == board.bdf], pids)
+            for board in _boards(entries)
+        )
 
     def cut(self, card: Card, wanted: WantedSlice, beside: dict[str, Share]) -> str:
         """The first slice parts the whole board; every later one must be of the same kind."""
@@ -90,8 +98,16 @@ class Amd:
             return library.entries(self._module)
         return tools.entries(self._programs)
 
+    def _pids(self) -> occupants.Pids:
+        """A tool that is too old to tell, or fails at it, says nothing of strangers."""
+        if self._module is not None:
+            return occupants.of_library(self._module)
+        with contextlib.suppress(NotSupported, Busy, Refused):
+            return tools.occupants(self._programs)
+        return {}
+
     def _boards(self) -> tuple[Entry, ...]:
-        return tuple(one for one in self._entries() if one.partition == 0 and one.memory_mib > 0)
+        return _boards(self._entries())
 
     def _index(self, card: Card) -> int:
         for one in self._boards():
@@ -103,6 +119,15 @@ class Amd:
         """The board's partitions by what never changes: its address and their place on it."""
         rows = sorted(one.partition for one in self._entries() if one.bdf == card.pci)
         return [f"{card.pci}/{one}" for one in rows]
+
+
+def _boards(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Those numbered 0, with all the memory of their board however it is parted now."""
+    return tuple(
+        replace(one, memory_mib=whole_mib([part for part in entries if part.bdf == one.bdf]))
+        for one in entries
+        if one.partition == 0 and one.memory_mib > 0
+    )
 
 
 def _partition(card: Card, share: Share) -> int:

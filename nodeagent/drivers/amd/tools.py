@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from nodeagent.drivers.amd.cards import Entry, flat, named
+from nodeagent.drivers.amd.occupants import Pids, of_tool
 from nodeagent.drivers.base import NotSupported, Refused
 from nodeagent.drivers.programs import Programs
 from nodeagent.drivers.words import first, number
@@ -23,6 +24,15 @@ def entries(programs: Programs) -> tuple[Entry, ...]:
     if programs.has(ROCM):
         return _from_rocm(programs)
     raise NotSupported("neither amd-smi nor rocm-smi is installed")
+
+
+def occupants(programs: Programs) -> Pids:
+    """The processes on each of them; rocm-smi does not tell on which card one is.
+
+    Raises:
+        NotSupported, Busy, Refused
+    """
+    return of_tool(_rows(_json(programs, AMD, "process", "--json"))) if programs.has(AMD) else {}
 
 
 def part(programs: Programs, index: int, kind: str) -> None:
