@@ -10,12 +10,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="slice",
             name="decoder_units",
-            field=models.PositiveSmallIntegerField(default=0),
+            field=models.PositiveSmallIntegerField(db_default=0, default=0),
         ),
         migrations.AddField(
             model_name="slice",
             name="encoder_units",
-            field=models.PositiveSmallIntegerField(default=0),
+            field=models.PositiveSmallIntegerField(db_default=0, default=0),
         ),
         migrations.AddConstraint(
             model_name="slice",
