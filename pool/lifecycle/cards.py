@@ -17,6 +17,14 @@ class CardState(StrEnum):
     RETIRED = "retired"
 
 
+class ForeignWork(StrEnum):
+    """What an administrator lets a card do while people use it without the pool."""
+
+    BLOCK = "block"
+    ALERT = "alert"
+    TOLERATE = "tolerate"
+
+
 C = CardState
 _MOVABLE = (C.READY, C.PARTIAL, C.SILENT, C.CONTESTED, C.CORDONED, C.LOST)
 

@@ -11,7 +11,10 @@ from pool.models.partitions import Partition
 
 
 class Card(models.Model):
-    """One physical accelerator; identity is `uuid`, never its index; `facts` is its inventory."""
+    """One physical accelerator; identity is `uuid`, never its index; `facts` is its inventory.
+
+    `foreign` names the processes on it that the pool did not start, as its node told last.
+    """
 
     uid = UidField(prefix="cd")
     uuid = models.CharField(max_length=96, unique=True)
@@ -37,6 +40,7 @@ class Card(models.Model):
     clean_until = models.DateTimeField(null=True, blank=True)
     errors_seen = models.BigIntegerField(default=0)
     offered = models.BooleanField(default=True)
+    foreign = models.JSONField(default=list, blank=True, db_default=[])
 
     class Meta:
         ordering = ["node", "index"]

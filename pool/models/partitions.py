@@ -4,6 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
+from pool.lifecycle.cards import ForeignWork
 from pool.models.ids import UidField
 from pool.models.tenants import Organization, TrustGroup
 
@@ -13,7 +14,8 @@ class Partition(models.Model):
 
     `class_policies` names the placement of single work classes, where it is not `policy`. Where
     `trust_groups` are named only they share cards without hardware isolation. `lending` lends
-    what is kept for a reserved lease and idle.
+    what is kept for a reserved lease and idle. `foreign_work` is what becomes of a card that people
+    use without the pool.
     """
 
     uid = UidField(prefix="pt")
@@ -32,6 +34,9 @@ class Partition(models.Model):
     tolerance_points = models.PositiveSmallIntegerField(default=2)
     give_back_seconds = models.PositiveIntegerField(default=300)
     ceilings = models.JSONField(default=dict)
+    foreign_work = models.CharField(
+        max_length=8, default=ForeignWork.BLOCK, db_default=ForeignWork.BLOCK
+    )
     rank = models.PositiveSmallIntegerField(default=100)
     example = models.BooleanField(default=False)
 
@@ -41,6 +46,10 @@ class Partition(models.Model):
             models.CheckConstraint(
                 name="partition_policy_known",
                 condition=Q(policy__in=["binpack", "spread", "fragmentation"]),
+            ),
+            models.CheckConstraint(
+                name="partition_foreign_work_known",
+                condition=Q(foreign_work__in=sorted(ForeignWork)),
             ),
         ]
 

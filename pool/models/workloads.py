@@ -243,6 +243,7 @@ class Workload(models.Model):
                 fields=["project", "-id"], name="workload_tops", condition=Q(parent__isnull=True)
             ),
             models.Index(fields=["owner", "-id"], name="workload_by_owner"),
+            models.Index(fields=["name_folded", "id"], name="workload_by_name"),
             models.Index(
                 fields=["started_at"],
                 name="workload_by_start",
@@ -263,6 +264,8 @@ class Attempt(models.Model):
     `draining` takes it out of routing: it was told to leave and gets no new requests.
     `clean_at` is when the node reported its processes gone and its slices clean; an attempt that
     the books ended without it (a dead or fenced node) is stopped there when the node returns.
+    `unclean` says why it is not clean yet though it is over; `removed` lists what its node found of
+    it after its end and took away.
     One that runs on `size` nodes has a row for each of its ranks; `node` is that of rank 0, and
     `master_port` the port on it where the ranks meet, once it has chosen one.
     """
@@ -292,6 +295,8 @@ class Attempt(models.Model):
     draining = models.BooleanField(default=False)
     billable = models.BooleanField(default=True)
     clean_at = models.DateTimeField(null=True, blank=True)
+    unclean = models.CharField(max_length=400, blank=True, default="", db_default="")
+    removed = models.JSONField(default=list, blank=True, db_default=[])
 
     class Meta:
         ordering = ["workload", "number"]
