@@ -115,6 +115,8 @@ class Usage(models.Model):
             models.Index(fields=["project", "hour"], name="usage_by_project"),
             models.Index(fields=["organization", "hour"], name="usage_by_organization"),
             models.Index(fields=["workload"], name="usage_by_workload"),
+            models.Index(fields=["hour"], name="usage_by_hour"),
+            models.Index(fields=["metered_at"], name="usage_by_metering"),
             models.Index(fields=["card", "hour"], name="usage_by_card"),
             models.Index(fields=["hold"], name="usage_running", condition=Q(running=True)),
             models.Index(fields=["kept"], name="usage_kept_running", condition=Q(running=True)),

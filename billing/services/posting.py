@@ -38,12 +38,20 @@ MOST_HOURS = 24
 """So many hours at one go: the meter and prices wait meanwhile."""
 
 _POSTED = """
+WITH e AS MATERIALIZED (
+    SELECT id, scope, currency FROM billing_entry WHERE hour = %s AND kind = 'metered'
+)
 SELECT e.scope, e.currency, p.account, p.usage_id, p.organization_id, p.project_id, p.day,
-    sum(p.amount_micro), sum(p.card_us)
-FROM billing_posting p JOIN billing_entry e ON e.id = p.entry_id
-WHERE e.hour = %s AND e.kind = 'metered'
+    sum(p.micro), sum(p.card_us)
+FROM e CROSS JOIN LATERAL (
+    SELECT account, usage_id, organization_id, project_id, day,
+        sum(amount_micro) AS micro, sum(card_us) AS card_us
+    FROM billing_posting WHERE entry_id = e.id GROUP BY 1, 2, 3, 4, 5
+) AS p
 GROUP BY 1, 2, 3, 4, 5, 6, 7
 """
+"""Entry by entry through the index: never a look at the whole ledger, whatever it has grown to."""
+
 _SEEN = """
 UPDATE billing_usage AS u SET used_us = n.used, known_us = n.known
 FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[]) AS n(id, used, known) WHERE u.id = n.id

@@ -8,7 +8,9 @@ from django.db.models import Sum
 
 from billing.models import Contract, Discount, Entry, Month, Posting, Usage
 from billing.rating.accounts import CARD_PARTS, Account
+from billing.rating.lines import Posted, Whose
 from billing.selectors.holds import database_now
+from billing.services.entries import Bills, Draft, entries_write
 from billing.services.metering import usage_meter
 from billing.services.posting import ledger_post, ledger_repost
 from pool.lifecycle.events import EventKind
@@ -192,3 +194,29 @@ def test_only_hours_that_are_over_are_posted():
     assert last is not None
     assert last.hour + timedelta(hours=1) <= database_now()
     balanced()
+
+
+def _read_of_the_ledger():
+    """Rows of the ledger that this transaction has looked at."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)"
+            " FROM pg_stat_xact_user_tables WHERE relname = 'billing_posting'"
+        )
+        return cursor.fetchone()[0]
+
+
+def test_what_is_added_is_checked_without_a_look_at_what_was_posted_before():
+    home = Books.opened(rate=RATE).project.organization
+    day = at("2026-03-01").date()
+    lines = [
+        Posted(Account.CORRECTION, None, Whose(home.pk), day, 7),
+        Posted(Account.REVENUE, None, Whose(), day, -7),
+    ]
+    draft = Draft("card:1", at("2026-03-01"), "EUR", lines)
+    entries_write([draft] * 50, bills=Bills.now(), now=at("2026-03-02"))
+    with transaction.atomic():
+        before = _read_of_the_ledger()
+        entries_write([draft], bills=Bills.now(), now=at("2026-03-02"))
+        assert _read_of_the_ledger() == before
+    assert Posting.objects.count() == 102
