@@ -10,7 +10,7 @@ from pool.clock import now
 from pool.cycle.round import run_rounds
 from pool.cycle.watch import watch
 from pool.events import SYSTEM
-from pool.models import Alert, Card, Event, Partition
+from pool.models import Alert, Card, Event, Notice, Partition
 from pool.services.cards import card_uncordon
 from tests import rows
 from tests.pool.place import seen
@@ -58,6 +58,10 @@ def test_a_contained_error_takes_the_card_out_tells_its_owner_and_passes(node):
     assert (node.card(6).state, node.card(6).state_reason) == ("cordoned", "clean_period")
     (told,) = Event.objects.filter(kind="workload.warned")
     assert told.data["number"] == 94 and told.project_id == into.pk
+    (letter,) = Notice.objects.filter(about__startswith="workload:")
+    hit = next(job for job in jobs if letter.about == f"workload:{job.uid}")
+    assert (letter.user, letter.values["name"]) == (hit.owner, hit.name)
+    assert told.subject == letter.about
     for _ in range(29):
         let_pass(1)
         node.turn()

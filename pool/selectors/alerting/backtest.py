@@ -11,9 +11,10 @@ from django.db.models.functions import Coalesce
 
 from pool.models.alerting.rules import AlertRule
 from pool.models.workloads import Workload
-from pool.rules.alerting.machine import Timing, Turn, Watch, look_at, step
+from pool.rules.alerting.machine import FLAP_S, Timing, Turn, Watch, look_at, slower, step
 from pool.rules.alerting.metrics import METRICS, RAW_ONLY, Source
-from pool.selectors.alerting.measure import statement_of
+from pool.rules.alerting.terms import Aggregate
+from pool.selectors.alerting.measure import grown_stepped, statement_of
 
 STEPS = 336
 """So many looks at most over the whole span: a week by half-hours."""
@@ -60,7 +61,7 @@ def back_test(*, rule: AlertRule, days: int, at: datetime) -> BackTest:
     wide = max(rule.window_seconds, days * 86_400 // STEPS, 60)
     if source is Source.WAITS:
         return BackTest(since, at, 0, tuple(_waited(rule, since, at)))
-    if source is not Source.SAMPLES or rule.metric == "ecc":
+    if source is not Source.SAMPLES:
         return BackTest(since, at, wide, refused="not_kept")
     try:
         rows = _rows(rule, since, at, wide)
@@ -76,6 +77,8 @@ def back_test(*, rule: AlertRule, days: int, at: datetime) -> BackTest:
 
 
 def _rows(rule: AlertRule, since: datetime, at: datetime, wide: int) -> list[Any]:
+    if rule.aggregate == Aggregate.INCREASE:
+        return [row[:4] for row in grown_stepped(since=since, at=at, step_s=wide)]
     statement = statement_of(rule, stepped=True, window_s=max(rule.window_seconds, wide))
     words: dict[str, Any] = {
         "since": since,
@@ -93,13 +96,16 @@ def _rows(rule: AlertRule, since: datetime, at: datetime, wide: int) -> list[Any
 
 
 def _judged(rule: AlertRule, subject: str, points: Iterable[Any], wide: int) -> list[Firing]:
-    """The pure machine over the numbers of one thing."""
-    timing = Timing(rule.for_seconds, rule.clear_seconds)
-    watch, found, since, worst, name = Watch(), [], None, 0.0, ""
+    """The pure machine over the numbers of one thing, with its slower end for who flaps."""
+    plain = Timing(rule.for_seconds, rule.clear_seconds)
+    found: list[Firing] = []
+    watch, since, worst, name = Watch(), None, 0.0, ""
     for start, name, value in points:
         end = start + timedelta(seconds=wide)
         look = look_at(value, side=rule.side, threshold=rule.threshold, clear=rule.clear_threshold)
-        watch, turn = step(timing, watch, look, end.timestamp())
+        lately = end - timedelta(seconds=FLAP_S)
+        flaps = sum(one.since > lately for one in found)
+        watch, turn = step(slower(plain, flaps), watch, look, end.timestamp())
         if turn is Turn.FIRE:
             since, worst = end, value
         elif turn is Turn.RESOLVE and since is not None:

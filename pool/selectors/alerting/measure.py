@@ -144,29 +144,59 @@ def _condensed(rule: AlertRule, mean: str, peak: str, p95: str, known: str) -> s
 
 
 _GROWN = """
-SELECT 'card:' || c.uid, n.name || ' · ' || c.index || ' · ' || c.label, g.grown, NULL
-FROM (
-    SELECT card_id, sum(greatest(0, corrected - coalesce(corrected_before, corrected))
-                      + greatest(0, uncorrected - coalesce(uncorrected_before, uncorrected))
-                   )::float AS grown
-    FROM (
-        SELECT card_id, ecc_corrected AS corrected, ecc_uncorrected AS uncorrected,
-               lag(ecc_corrected) OVER w AS corrected_before,
-               lag(ecc_uncorrected) OVER w AS uncorrected_before
-        FROM pool_sample
-        WHERE slice_id IS NULL AND at >= %(since)s AND at <= %(at)s
-          AND (ecc_corrected IS NOT NULL OR ecc_uncorrected IS NOT NULL)
-        WINDOW w AS (PARTITION BY card_id ORDER BY at)
-    ) steps GROUP BY card_id
-) g JOIN pool_card c ON c.id = g.card_id JOIN pool_node n ON n.id = c.node_id
-WHERE c.state <> 'retired'
+WITH seen AS (
+    SELECT card_id, at, ecc_corrected AS corrected, ecc_uncorrected AS uncorrected
+    FROM pool_sample
+    WHERE slice_id IS NULL AND at >= %(since)s AND at <= %(at)s
+      AND (ecc_corrected IS NOT NULL OR ecc_uncorrected IS NOT NULL)
+), late AS (
+    SELECT card_id FROM seen GROUP BY card_id
+    HAVING min(at) > %(since)s::timestamptz + interval '30 seconds'
+), every AS (
+    SELECT * FROM seen
+    UNION ALL
+    SELECT b.* FROM late, LATERAL (
+        SELECT p.card_id, p.at, p.ecc_corrected, p.ecc_uncorrected FROM pool_sample p
+        WHERE p.card_id = late.card_id AND p.slice_id IS NULL
+          AND p.at < %(since)s AND p.at >= %(since)s::timestamptz - interval '7 days'
+          AND (p.ecc_corrected IS NOT NULL OR p.ecc_uncorrected IS NOT NULL)
+        ORDER BY p.at DESC LIMIT 1
+    ) b
+), steps AS (
+    SELECT card_id, at, corrected, uncorrected,
+           lag(corrected) OVER w AS corrected_before, lag(uncorrected) OVER w AS uncorrected_before
+    FROM every WINDOW w AS (PARTITION BY card_id ORDER BY at)
+), grown AS (
+    SELECT card_id, {bucket} AS bucket,
+           sum(CASE WHEN corrected_before IS NULL OR corrected IS NULL THEN 0
+                    WHEN corrected >= corrected_before THEN corrected - corrected_before
+                    ELSE corrected END
+             + CASE WHEN uncorrected_before IS NULL OR uncorrected IS NULL THEN 0
+                    WHEN uncorrected >= uncorrected_before THEN uncorrected - uncorrected_before
+                    ELSE uncorrected END)::float AS more
+    FROM steps WHERE at >= %(since)s GROUP BY 1, 2
+)
+SELECT {first}'card:' || c.uid, n.name || ' · ' || c.index || ' · ' || c.label, g.more, NULL
+FROM grown g JOIN pool_card c ON c.id = g.card_id JOIN pool_node n ON n.id = c.node_id
+WHERE c.state <> 'retired' ORDER BY g.bucket
 """
+"""A card that was not heard of when the window began is held against its last reading before: what
+it counted meanwhile is news, too. A counter that begins anew has counted what it says."""
 
 
 def _grown(rule: AlertRule, at: datetime) -> list[Any]:
-    """What the counters of errors grew by; one that begins anew counts from there."""
+    """What the counters of errors grew by in the window."""
     since = at - timedelta(seconds=rule.window_seconds)
-    return _asked(_GROWN, {"since": since, "at": at})
+    return _asked(_GROWN.format(bucket="0", first=""), {"since": since, "at": at})
+
+
+def grown_stepped(*, since: datetime, at: datetime, step_s: int) -> list[Any]:
+    """The same window after window: start of the step, subject, name, number, project."""
+    bucket = "date_bin(%(step)s::interval, at, %(since)s::timestamptz)"
+    words: dict[str, Any] = {"since": since, "at": at, "step": f"{step_s} seconds"}
+    with connection.cursor() as cursor:
+        cursor.execute(_GROWN.format(bucket=bucket, first="g.bucket, "), words)
+        return list(cursor.fetchall())
 
 
 def _asked(statement: str, words: dict[str, Any]) -> list[Any]:

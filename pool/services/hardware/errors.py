@@ -16,8 +16,12 @@ from pool.lifecycle.cards import CARD, CardState
 from pool.lifecycle.events import EventKind
 from pool.models.cards import Card
 from pool.models.placements import Hold
+from pool.models.workloads import Workload
+from pool.rules.notices import NoticeKind
+from pool.rules.problems import marked
 from pool.services.alerts import alert_raise
 from pool.services.moves import move
+from pool.services.notices.send import notice_send
 
 CLEAN_S = 1800
 """A card that told of such an error is offered again after so long without another one."""
@@ -26,6 +30,22 @@ CLEAN_PERIOD, RESET_NEEDED = "clean_period", "reset_needed"
 """Reasons of a cordon; under the second the card costs nobody anything until it is reset."""
 
 ASKS = {"clean_period": CLEAN_PERIOD, "reset": RESET_NEEDED}
+
+SAID = {
+    "workload": marked(
+        "The card %(card)s says that %(name)s made it fail: %(words)s. Its output may be wrong."
+    ),
+    "clean_period": marked(
+        "The card %(card)s under %(name)s told of an error: %(words)s. What runs goes on, but its"
+        " results may be wrong; nothing new starts there for half an hour."
+    ),
+    "reset": marked(
+        "The card %(card)s under %(name)s failed: %(words)s. Nothing new starts there until it was"
+        " reset; what runs may hang or end."
+    ),
+}
+"""What the owner of the work is told, by what the error asks for; warnings alone are for operators.
+"""
 
 
 def fresh(row: Card, told: CardHealth) -> list[CardError]:
@@ -87,6 +107,7 @@ def _tell(row: Card, one: CardError, node_uid: str, actor: Actor) -> None:
             card=row.label,
             **words,
         )
+        _tell_owner(workload, row, one)
     # Counted memory errors have no number: the rule over the counters raises their alert.
     if one.asks == "warn" and one.number:
         alert_raise(
@@ -99,9 +120,27 @@ def _tell(row: Card, one: CardError, node_uid: str, actor: Actor) -> None:
         )
 
 
+def _tell_owner(workload: Workload, row: Card, one: CardError) -> None:
+    """Into the owner's inbox; one kind of error of one card once an hour, for they come in rows."""
+    text = SAID.get(one.asks)
+    if text is None:
+        return
+    notice_send(
+        kind=NoticeKind.ALERT,
+        to=[workload.owner],
+        about=workload,
+        text=text,
+        key=f"card-error:{workload.uid}:{row.uid}:{one.number}:{now():%Y%m%d%H}",
+        card=row.label,
+        name=workload.name,
+        words=one.words,
+    )
+
+
 def _holds(row: Card, slice_uid: str) -> list[Hold]:
     """Who is on the card now; of one slice alone when the error names it."""
     holds = Hold.objects.filter(card=row, held__upper_inf=True, placement__state="open")
     if slice_uid:
         holds = holds.filter(slice__uid=slice_uid)
-    return list(holds.select_related("placement__attempt__workload__project").order_by("pk"))
+    work = "placement__attempt__workload"
+    return list(holds.select_related(f"{work}__project", f"{work}__owner").order_by("pk"))

@@ -86,6 +86,30 @@ def test_any_new_ecc_error_fires_at_once_and_old_ones_do_not(card):
     assert Alert.objects.get().value == 1, "a counter that begins anew grew by nothing"
 
 
+def test_errors_counted_while_nobody_heard_of_the_card_are_news_when_it_is_heard_again(card):
+    ecc, at = rule("ecc"), now()
+    reads(at - timedelta(hours=3), card=card.pk, ecc_corrected=7, ecc_uncorrected=0)
+    reads(at - timedelta(seconds=10), card=card.pk, ecc_corrected=7, ecc_uncorrected=2)
+    rule_look(ecc, at)
+    (alert,) = Alert.objects.all()
+    assert (alert.state, alert.value) == (AlertState.FIRING, 2)
+
+
+def test_a_counter_that_begins_anew_has_counted_what_it_says(card):
+    ecc, at = rule("ecc"), now()
+    reads(at - timedelta(seconds=20), card=card.pk, ecc_corrected=7, ecc_uncorrected=0)
+    reads(at - timedelta(seconds=10), card=card.pk, ecc_corrected=3, ecc_uncorrected=0)
+    rule_look(ecc, at)
+    assert Alert.objects.get().value == 3
+
+
+def test_the_first_word_of_a_card_is_no_news(card):
+    ecc, at = rule("ecc"), now()
+    reads(at - timedelta(seconds=10), card=card.pk, ecc_corrected=9, ecc_uncorrected=0)
+    rule_look(ecc, at)
+    assert not Alert.objects.exists()
+
+
 def test_what_is_unknown_neither_begins_nor_ends_an_alert(card):
     heat, at = rule("heat", for_seconds=0), now()
     rule_look(heat, at)

@@ -59,7 +59,26 @@ def test_what_still_burns_has_no_end(card):
 def test_a_rule_over_what_is_not_kept_says_so():
     at = now()
     assert back_test(rule=rule("node-health"), days=7, at=at).refused == "not_kept"
-    assert back_test(rule=rule("ecc"), days=7, at=at).refused == "not_kept"
+
+
+def test_errors_that_were_counted_are_tried_on_the_readings_of_a_day(card):
+    at = now()
+    for back, count in ((20, 4), (19, 4), (10, 6), (9, 6), (1, 6)):
+        reads(at - timedelta(hours=back), card=card.pk, ecc_corrected=count, ecc_uncorrected=0)
+    test = back_test(rule=rule("ecc"), days=7, at=at)
+    assert (test.refused, test.things, [one.worst for one in test.firings]) == ("", 1, [2])
+
+
+def test_what_flaps_fires_no_oftener_than_the_live_rule_would(card):
+    at = now().replace(minute=0, second=0, microsecond=0)
+    for minutes in range(0, 60, 2):
+        hot = 90 if minutes % 4 else 50
+        moment = at - timedelta(minutes=minutes)
+        for back in range(0, 120, 10):
+            reads(moment - timedelta(seconds=back), card=card.pk, temperature_c_max=hot)
+    wild = rule("heat", window_seconds=120, for_seconds=0, clear_seconds=0)
+    found = back_test(rule=wild, days=1, at=at)
+    assert 1 <= len(found.firings) <= 3
 
 
 @pytest.mark.handmade_books
