@@ -136,6 +136,8 @@ class Executor:
         """
         if step.kind == StepKind.DELETE_SLICE:
             self.stuck[step.target] = str(failure)
+        if step.kind == StepKind.CLEAN and step.target in self.runner.records:
+            self.runner.records[step.target].unclean = str(failure)
         if step.kind not in (StepKind.CREATE_SLICE, StepKind.SET_MODE):
             return True
         if isinstance(failure, Busy) and self._tries.get(step, 0) < len(RETRY_S):
@@ -236,14 +238,24 @@ class Executor:
         if record is None:
             return
         await self.runner.clean(step.target)
-        for uid in record.slices:
-            self.moving[uid] = SliceFound.CLEANING
-            try:
-                await self.driver.clean_slice(uid)
-            finally:
-                self.moving.pop(uid, None)
+        words = await asyncio.gather(
+            *(self._back(uid) for uid in record.slices), return_exceptions=True
+        )
+        for word in words:
+            if isinstance(word, BaseException):
+                raise word
+            self.runner.removed(step.target, word)
         await self._blame(record, found)
         self.runner.cleaned(step.target)
+
+    async def _back(self, uid: str) -> tuple[str, ...]:
+        """Wait for a slice's memory; shown as being cleaned meanwhile."""
+        self.moving[uid] = SliceFound.CLEANING
+        try:
+            word = await preflight.memory_back(self.driver, uid)
+        finally:
+            self.moving.pop(uid, None)
+        return (word,) if word else ()
 
     async def _blame(self, record: Record, found: Found) -> None:
         """Whose fault its end was: known once those beside it have had time to end as well."""

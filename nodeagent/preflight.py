@@ -1,11 +1,11 @@
-"""What is looked at just before a start: is the card really free, its driver new enough?"""
+"""What is looked at before a start and after an end: is the card really free, its memory back?"""
 
 import asyncio
 import re
 from pathlib import Path
 
-from nodeagent import mounts, processes
-from nodeagent.drivers.base import Driver, DriverError
+from nodeagent import clock, mounts, processes
+from nodeagent.drivers.base import Busy, Driver, DriverError, Lost
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Card
 from nodeagent.protocol.report import FoundSlice
@@ -15,7 +15,14 @@ SPARE = 0.1
 """Share of a whole card that its driver may keep for itself."""
 
 SOFT = frozenset({Mode.MPS, Mode.TIMESLICE})
+OWN = frozenset({Mode.WHOLE, Mode.MIG})
+"""Modes in which all the memory that is looked at is the slice's own."""
+
 NAMED = 3
+BACK_S = 10.0
+"""How long memory may take to come back after the last process is gone, before it is told."""
+
+BACK_EVERY_S = 0.2
 
 
 def unfit(work: WantedWork, cards: list[Card]) -> str:
@@ -56,16 +63,40 @@ async def not_free(driver: Driver, slices: tuple[FoundSlice, ...], cards: list[C
     """Why the slices are not free now, or nothing. A card that does not tell is believed."""
     sizes = {card.uuid: card.memory_mib for card in cards}
     for one in slices:
-        if one.mode != Mode.WHOLE and one.mode not in SOFT:
+        if one.mode not in OWN | SOFT:
             continue
-        needed = one.memory_mib if one.mode in SOFT else round(sizes[one.card] * (1 - SPARE))
+        size = sizes[one.card] if one.mode == Mode.WHOLE else one.memory_mib
+        needed = size if one.mode in SOFT else round(size * (1 - SPARE))
         try:
-            free = await driver.free_mib(one.card)
+            free = await driver.free_mib(one)
         except DriverError as failure:
             return f"the card does not answer: {failure}"
         if free is not None and free < needed:
-            return f"only {free} of {needed} MiB of the card are free{_zombies()}"
+            what = "instance" if one.mode == Mode.MIG else "card"
+            return f"only {free} of {needed} MiB of the {what} are free{_zombies()}"
     return ""
+
+
+async def memory_back(driver: Driver, uid: str) -> str:
+    """Return when nothing of its last holder is left in the slice. What is returned are words for
+    people, when the card does not answer for so long: its own health keeps it out of the offer.
+
+    Raises:
+        Busy: the memory did not come back in time.
+    """
+    until = clock.boottime() + BACK_S
+    while True:
+        try:
+            await driver.clean_slice(uid)
+        except Lost as failure:
+            if clock.boottime() >= until:
+                return f"its memory was not looked at: the card does not answer ({failure})"
+        except Busy as failure:
+            if clock.boottime() >= until:
+                raise Busy(f"{failure}{_zombies()}") from failure
+        else:
+            return ""
+        await asyncio.sleep(BACK_EVERY_S)
 
 
 def _zombies() -> str:

@@ -61,6 +61,8 @@ class Record:
     refused: bool = False
     swept: bool = False
     clean: bool = False
+    unclean: str = ""
+    removed: tuple[str, ...] = ()
     warning: str = ""
     disk_warning: str = ""
     stopped_for: str = ""
@@ -120,6 +122,8 @@ class Record:
             exit_reason=self.reason,
             message=self.message or self.stopped_for or self.warning or self.disk_warning,
             clean=self.clean,
+            unclean=self.unclean,
+            removed=self.removed,
             held_s=self.held_s,
             clean_at=self.clean_at,
             log_bytes=log_size(self.folder),
@@ -221,6 +225,7 @@ def refresh(record: Record) -> None:
         record.clean = True
         record.held_s = cleaned.get("held_s")
         record.clean_at = cleaned.get("at")
+        record.removed = tuple(str(one) for one in cleaned.get("removed", ()))
 
 
 def _read_notice(record: Record, said: dict[str, Any]) -> None:
@@ -310,9 +315,10 @@ def mark_clean(record: Record) -> None:
     same_boot = record.boot in ("", clock.boot_id())
     record.held_s = max(clock.boottime() - record.accepted, 0.0) if same_boot else None
     record.clean_at = clock.wall()
+    record.unclean = ""
     # On a full disk it is told from memory: only then may its files go, and make room again.
     with contextlib.suppress(OSError):
-        said = {"held_s": record.held_s, "at": record.clean_at}
+        said = {"held_s": record.held_s, "at": record.clean_at, "removed": list(record.removed)}
         disk.write_json(record.folder / "clean.json", said)
     record.clean = True
 

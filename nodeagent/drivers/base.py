@@ -91,10 +91,12 @@ class Driver(Protocol):
         """
 
     async def clean_slice(self, uid: str) -> None:
-        """Return only when nothing of the last holder is left in the slice.
+        """Look once whether nothing of the last holder is left in the slice; a slice that is not
+        there is clean, and a card that does not tell is believed.
 
         Raises:
-            Busy, Lost
+            Busy: its memory is not back; the text says how much is missing.
+            Lost: the card does not answer.
         """
 
     def environment(self, uid: str) -> dict[str, str]:
@@ -106,8 +108,9 @@ class Driver(Protocol):
     async def device_nodes(self, slices: tuple[FoundSlice, ...]) -> tuple[str, ...]:
         """Files under /dev that a holder of these slices must be able to open; no others."""
 
-    async def free_mib(self, card: str) -> int | None:
-        """Memory of a card that nobody uses at this moment; None when it does not tell."""
+    async def free_mib(self, one: FoundSlice) -> int | None:
+        """Memory that nobody uses at this moment, of a MIG slice in its own instance, else of its
+        card; None when it does not tell."""
 
     async def health(self) -> tuple[CardHealth, ...]:
         """How each card does."""

@@ -28,6 +28,8 @@ LOOK_S = 8.0
 
 OPEN_S = 60.0
 ACT_S = 60.0
+KEPT = 0.15
+"""Share of its memory that an idle card may show as used: NPUs keep gigabytes for themselves."""
 
 
 class Source(Protocol):
@@ -209,7 +211,19 @@ class ListedDriver:
             self._look()
 
     async def clean_slice(self, uid: str) -> None:
-        """Nothing is kept on a card once its processes are gone; the runner has seen to that."""
+        """A whole card's memory is back. Of a part of one the vendor's program tells nothing, and
+        on a contested card what is taken may be a stranger's: both are believed.
+        """
+        share = self._shares.of(uid)
+        if share is None or share.mode != Mode.WHOLE or share.card not in self._cards:
+            return
+        size = self._cards[share.card].memory_mib
+        free = await self.free_mib(self._shares.row(uid))
+        if free is None or size - free <= size * KEPT:
+            return
+        told = {one.uuid: one for one in await self.health()}
+        if not told[share.card].foreign:
+            raise Busy(f"{size - free} of {size} MiB are still taken")
 
     def start_delay_s(self) -> float:
         """Real cards take the time that they take."""
@@ -237,11 +251,11 @@ class ListedDriver:
                 names |= dict.fromkeys(self._source.files(self._cards[one.card], share))
         return tuple(names)
 
-    async def free_mib(self, card: str) -> int | None:
+    async def free_mib(self, one: FoundSlice) -> int | None:
         """What the last reading leaves of the card's memory."""
         for row in await self._rows(clock.wall()):
-            if row.card == card and row.memory_mib_mean is not None and card in self._cards:
-                return self._cards[card].memory_mib - round(row.memory_mib_mean)
+            if row.card == one.card and row.memory_mib_mean is not None:
+                return self._cards[one.card].memory_mib - round(row.memory_mib_mean)
         return None
 
     async def health(self) -> tuple[CardHealth, ...]:

@@ -59,7 +59,9 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     first listed the attempt to `clean_at`, however late the report comes. Exit code after a signal
     is minus the signal's number. `rank` is its place in a gang; rank 0 tells the `port` that it
     chose for all to meet. `peak_memory_mib` is the most card memory that all its processes had at
-    once. `origin` is told only of work that the wish in force does not list.
+    once. `unclean` says why it is not clean yet, once cleaning was tried; `removed` names what was
+    found of it afterwards and taken away. `origin` is told only of work that the wish in force does
+    not list.
     """
 
     attempt: str
@@ -86,6 +88,8 @@ class FoundWork(Struct, frozen=True, kw_only=True):
     acked_at: float | None = None
     origin: Origin | None = None
     notebook: NotebookSeen | None = None
+    unclean: str = ""
+    removed: tuple[str, ...] = ()
 
 
 class CardError(Struct, frozen=True, kw_only=True):

@@ -75,6 +75,9 @@ class Runner(Protocol):
     async def clean(self, attempt: str) -> None:
         """Return when no process of it is left and its temporary folder is gone."""
 
+    def removed(self, attempt: str, words: tuple[str, ...]) -> None:
+        """Keep what was found of it after its end and taken away, for its report."""
+
     def refuse(self, work: WantedWork, why: str) -> None:
         """End an attempt that cannot start here, for good."""
 

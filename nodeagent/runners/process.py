@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from nodeagent import clock, disk, processes, records, rendezvous, secrets_shelf, shim, walls
+from nodeagent import clock, disk, records, rendezvous, secrets_shelf, shim, walls
 from nodeagent.diskuse import DiskUse
 from nodeagent.enclosure import enclosure
 from nodeagent.enclosure.enclosure import Enclosure
@@ -31,9 +31,10 @@ from nodeagent.protocol.report import FoundWork
 from nodeagent.protocol.version import GIVEN_WAY, NOTEBOOK_WAY
 from nodeagent.protocol.vocabulary import ExitReason, Silence, WorkloadKind
 from nodeagent.records import Record
-from nodeagent.runners import adoption, staging
+from nodeagent.runners import adoption, leftovers, staging
 from nodeagent.runners.accounts import NoAccount, resolve
 from nodeagent.runners.base import Order, StartFailed
+from nodeagent.runners.cleaning import Cleaning
 from nodeagent.runners.container import Containers, PullFailed
 from nodeagent.runners.setting import WORDS_FD, Setting
 from nodeagent.runners.watch import Watch
@@ -47,8 +48,6 @@ SOURCES = {"__init__.py": b"", "walls.py": Path(walls.__file__).read_bytes()}
 SHIM_SOURCE = Path(shim.__file__).read_bytes()
 """Read once with the program: an upgrade on disk must not mix old orders and new shims."""
 PROCESS, CONTAINER = "process", "container"
-KILL_ROUNDS = 20
-KILL_PAUSE_S = 0.1
 
 
 class ProcessRunner:
@@ -82,6 +81,9 @@ class ProcessRunner:
         self.kinds: tuple[str, ...] = (PROCESS, *engine, NOTEBOOK_WAY, GIVEN_WAY)
         self._setting = Setting(work_root, tools, self._lease, self._enclosure, self._containers)
         self._work_root = work_root
+        self._cleaning = Cleaning(
+            self._label, work_root, self._enclosure, self._containers, self._setting
+        )
         self.own: tuple[Path, ...] = (state_dir, work_root)
         self._ports = ports
         self._watches: dict[str, Watch] = {}
@@ -202,25 +204,17 @@ class ProcessRunner:
         self.changed()
 
     async def clean(self, attempt: str) -> None:
-        """Kill what is left of it wherever it hid, then remove its temporary files."""
+        """Kill what is left of it wherever it hid, then remove what it left behind."""
         record = self.records[attempt]
-        if not record.swept:
-            await asyncio.to_thread(self._sweep, record)
-        if record.container and not await asyncio.to_thread(
-            self._containers.remove, self._setting.container(record)
-        ):
-            raise StartFailed(f"the container of {record.attempt} does not end")
-        if not await asyncio.to_thread(self._enclosure.release, record.folder.name):
-            raise StartFailed(f"processes of {record.attempt} do not end")
+        self.removed(attempt, await asyncio.to_thread(self._cleaning.clean, record))
         self.giveway.read(record)
-        await asyncio.to_thread(self._tidy, record)
+        await asyncio.to_thread(self._cleaning.tidy, record)
 
-    def _tidy(self, record: Record) -> None:
-        """Remove temporary files, and folders of starts that came to nothing."""
-        name = record.folder.name
-        secrets_shelf.remove(self._setting.shelf(record))
-        for folder in (self._work_root / name / "tmp", *self._work_root.glob(f".{name}.*")):
-            shutil.rmtree(folder, ignore_errors=True)
+    def removed(self, attempt: str, words: tuple[str, ...]) -> None:
+        """Each thing is named once, however often cleaning was tried."""
+        record = self.records[attempt]
+        new = tuple(one for one in words if one not in record.removed)
+        record.removed = leftovers.short((*record.removed, *new))
 
     def cleaned(self, attempt: str) -> None:
         """Stop the attempt's clock and tell."""
@@ -276,7 +270,7 @@ class ProcessRunner:
         """The node was rebooted: nothing may live on. Only a simulated node needs this."""
         for record in self.records.values():
             if record.ended_at is None:
-                self._sweep(record, shims_too=True)
+                self._cleaning.sweep(record, shims_too=True)
 
     def _told(self, record: Record, order: Order) -> Order:
         """The order with where the job leaves words about its speed."""
@@ -381,17 +375,3 @@ class ProcessRunner:
                 if handle >= 0:
                     os.close(handle)
         return pid, words_read
-
-    def _sweep(self, record: Record, shims_too: bool = False) -> None:
-        """Find by label, by session and by tree: a job may have left any one of them, never all."""
-        home = self._work_root / record.folder.name
-        for _ in range(KILL_ROUNDS):
-            left = adoption.leftovers(record, self._label, home, shims_too)
-            left += self._enclosure.pids(record.folder.name) - set(left)
-            if not left:
-                return
-            for pid in left:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-            processes.pause(KILL_PAUSE_S)
-        raise StartFailed(f"{len(left)} processes of {record.attempt} do not end")

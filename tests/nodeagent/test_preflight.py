@@ -3,7 +3,7 @@
 import pytest
 
 from nodeagent import preflight
-from nodeagent.drivers.base import Lost
+from nodeagent.drivers.base import Busy, Lost
 from nodeagent.drivers.simulated import cards
 from nodeagent.execute import RETRY_S, Executor
 from nodeagent.protocol.desired import Desired
@@ -35,7 +35,7 @@ class Cards:
     def start_delay_s(self):
         return 0.0
 
-    async def free_mib(self, card):
+    async def free_mib(self, one):
         if isinstance(self.free, Exception):
             raise self.free
         return self.free
@@ -57,7 +57,9 @@ class Cards:
         (Lost("gone"), slice_of(), "does not answer: gone"),
         (12000, slice_of(Mode.MPS, 10240), ""),
         (9000, slice_of(Mode.MPS, 10240), "only 9000 of 10240 MiB"),
-        (0, slice_of(Mode.MIG, 9728), ""),
+        (9700, slice_of(Mode.MIG, 9728), ""),
+        (0, slice_of(Mode.MIG, 9728), "only 0 of 8755 MiB of the instance"),
+        (0, slice_of(Mode.VNPU, 9728), ""),
     ],
 )
 async def test_memory_has_to_be_really_free(free, one, why):
@@ -114,3 +116,33 @@ async def test_a_start_on_a_free_card_carries_what_the_driver_tells():
 async def test_work_that_needs_a_newer_driver_is_refused_at_once():
     runner, outcome = await start(Cards(81920), min_driver="999")
     assert not outcome.ok and "999" in runner.refused[0]
+
+
+class Freed:
+    """A driver whose slice is clean after so many looks; with `no` it says why until then."""
+
+    def __init__(self, looks, no=None):
+        self.looks, self.no = looks, no or Busy("4000 MiB are still taken")
+
+    async def clean_slice(self, uid):
+        self.looks -= 1
+        if self.looks > 0:
+            raise self.no
+
+
+async def test_memory_that_comes_back_late_is_waited_for(monkeypatch):
+    monkeypatch.setattr(preflight, "BACK_EVERY_S", 0.001)
+    driver = Freed(3)
+    assert await preflight.memory_back(driver, "s") == "" and driver.looks == 0
+
+
+async def test_memory_that_does_not_come_back_is_told_with_how_much_it_is(monkeypatch):
+    monkeypatch.setattr(preflight, "BACK_S", 0.0)
+    with pytest.raises(Busy, match="4000 MiB are still taken"):
+        await preflight.memory_back(Freed(2), "s")
+
+
+async def test_a_card_that_does_not_answer_ends_no_work_later_than_the_wait(monkeypatch):
+    monkeypatch.setattr(preflight, "BACK_S", 0.0)
+    said = await preflight.memory_back(Freed(2, Lost("gone")), "s")
+    assert "does not answer (gone)" in said

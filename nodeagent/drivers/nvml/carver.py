@@ -61,6 +61,11 @@ class Carver:
         return None if record is None else record.card
 
     def found(self, card: str) -> tuple[FoundSlice, ...]:
+    def device_of(self, uid: str) -> str:
+        """The UUID of a slice's instance; empty for one that is none of these or not made."""
+        record = self._records.get(uid)
+        return "" if record is None else record.device
+
         """What lies on the card, named where it is ours. Raises NVMLError."""
         handle, geometry = self._cards[card]
         if mig.mode(handle) != Mode.MIG:

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pynvml
 
@@ -12,7 +12,7 @@ from nodeagent.drivers import machine
 from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused
 from nodeagent.drivers.errors import CardErrors
 from nodeagent.drivers.exporter import Exporter
-from nodeagent.drivers.nvml import files, mig, read
+from nodeagent.drivers.nvml import files, memory, mig, read
 from nodeagent.drivers.nvml.carver import Carver
 from nodeagent.drivers.nvml.events import Events
 from nodeagent.drivers.nvml.meters import Meters, Part
@@ -198,7 +198,24 @@ class NvmlDriver:
         self._shares.drop(uid)
 
     async def clean_slice(self, uid: str) -> None:
-        """Nothing is kept on a card once its processes are gone; the runner has seen to that."""
+        """Its memory is back, but for what living processes of others hold."""
+        share = self._shares.of(uid)
+        card = self._carver.card_of(uid) if share is None else share.card
+        if card is None or card not in self._found.handles:
+            return
+        device = self._carver.device_of(uid)
+        try:
+            why = await self._ask(
+                card, f"left in {uid}", lambda: memory.left(self._memory_of(card, device))
+            )
+        except (NotSupported, Refused):
+            return
+        if why:
+            raise Busy(why)
+
+    def _memory_of(self, card: str, device: str) -> Any:
+        """Whose memory is asked for: the instance's own, or the card's. Raises NVMLError."""
+        return pynvml.nvmlDeviceGetHandleByUUID(device) if device else self._found.handles[card]
 
     def start_delay_s(self) -> float:
         """Real cards take the time that they take."""
@@ -231,18 +248,25 @@ class NvmlDriver:
             names |= dict.fromkeys(told)
         return tuple(names)
 
-    async def free_mib(self, card: str) -> int | None:
-        """Memory of a card that nobody uses at this moment; None when it does not tell."""
-        handle = self._found.handles.get(card)
-        if handle is None:
+    async def free_mib(self, one: FoundSlice) -> int | None:
+        """Of an instance as the instance tells it; None when nobody tells."""
+        card, device = one.card, one.device if one.mode == Mode.MIG else ""
+        if card not in self._found.handles:
             return None
-        return await self._ask(card, "free", lambda: read.free_mib(handle))
+        with contextlib.suppress(NotSupported, Refused):
+            return await self._ask(
+                card, f"free {device}", lambda: memory.free_mib(self._memory_of(card, device))
+            )
+        return None
 
     async def health(self) -> tuple[CardHealth, ...]:
         """Each card is asked; work of strangers on it is named, never touched."""
-        for xid in self._events.heard():
-            uid = self._carver.numbers(xid.card).get(-1 if xid.instance is None else xid.instance)
-            self._errors.saw(xid.card, xid.number, uid or "")
+        for one in self._events.heard():
+            uid = self._carver.numbers(one.card).get(-1 if one.instance is None else one.instance)
+            if one.memory:
+                self._errors.memory(one.card, one.memory, uid or "")
+            else:
+                self._errors.saw(one.card, one.xid, uid or "")
         rows = await self._patience.all(
             {uuid: lambda u=uuid: self._health(u) for uuid in self._found.cards}  # type: ignore[misc]
         )

@@ -53,7 +53,7 @@ def known(ask: Callable[[], T]) -> T | None:
     """The answer, or None when this card or driver has none, or says what is no text."""
     try:
         return ask()
-    except (pynvml.NVMLError, UnicodeDecodeError):
+    except (pynvml.NVMLError, pynvml.NVMLLibraryMismatchError, UnicodeDecodeError):
         return None
 
 
@@ -147,9 +147,3 @@ def health(uuid: str, handle: Any) -> CardHealth:
         why = "work that the pool did not start: " + ", ".join(foreign)
         return CardHealth(uuid=uuid, health="contested", reason=why, foreign=foreign)
     return CardHealth(uuid=uuid, health="ok")
-
-
-def free_mib(handle: Any) -> int | None:
-    """Memory that nobody uses now, in MiB."""
-    memory = known(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
-    return None if memory is None else int(memory.free) // MIB

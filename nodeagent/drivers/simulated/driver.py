@@ -159,10 +159,13 @@ class SimulatedDriver:
     async def clean_slice(self, uid: str) -> None:
         """Nothing is kept in a simulated slice, so only the script can hinder."""
         found = self._slices.get(uid)
-        if found is not None:
-            await self.faults.strike(
-                "clean", found.card, self._card(found.card).index, found.profile
-            )
+        if found is None:
+            return
+        one = self._card(found.card)
+        await self.faults.strike("clean", found.card, one.index, found.profile)
+        kept = int(self.faults.now().of_card(found.card, one.index).get("kept_mib", 0))
+        if kept:
+            raise Busy(f"{kept} of {found.memory_mib} MiB are still taken")
 
     def environment(self, uid: str) -> dict[str, str]:
         """Limits of a shared card, as MPS would be told them; there is no server behind them."""
@@ -179,11 +182,11 @@ class SimulatedDriver:
         """None: there are no devices."""
         return ()
 
-    async def free_mib(self, card: str) -> int | None:
+    async def free_mib(self, one: FoundSlice) -> int | None:
         """What the script says, else everything: nothing is kept from job to job."""
-        one = self._card(card)
-        said = self.faults.now().of_card(card, one.index).get("free_mib")
-        return one.memory_mib if said is None else int(said)
+        card = self._card(one.card)
+        said = self.faults.now().of_card(one.card, card.index).get("free_mib")
+        return card.memory_mib if said is None else int(said)
 
     async def health(self) -> tuple[CardHealth, ...]:
         """What the script says of each card; healthy when it says nothing."""

@@ -5,6 +5,7 @@
 #include <string.h>
 
 typedef struct { unsigned long long total, free, used; } Memory;
+typedef struct { unsigned version; unsigned long long total, reserved, free, used; } NewerMemory;
 typedef struct {
     char legacy[16];
     unsigned domain, bus, device, id, subsystem;
@@ -88,17 +89,50 @@ int nvmlDeviceGetUUID(Device device, char *text, unsigned room)
     return put(device->instance < 0 ? card->uuid : card->instance[device->instance].uuid, text, room);
 }
 
+/* `set used CARD MIB`, of an instance by its number `set used.GI CARD MIB`; `set reserved CARD MIB`
+   is what the driver keeps for itself: the older question counts it as used. */
+static unsigned long long taken(Device device, const char *name)
+{
+    char word[32];
+    long long mib = 0;
+    if (device->instance >= 0)
+        snprintf(word, sizeof word, "%s.%u", name, world->card[device->card].instance[device->instance].id);
+    else
+        snprintf(word, sizeof word, "%s", name);
+    world_number(word, (int)device->card, &mib);
+    return (unsigned long long)mib;
+}
+
+static unsigned long long all_mib(Device device)
+{
+    Card *card = &world->card[device->card];
+    if (device->instance < 0) return card->memory_mib;
+    return card->profile[card->instance[device->instance].profile].memory_mib;
+}
+
 int nvmlDeviceGetMemoryInfo(Device device, Memory *memory)
 {
     SAID_BY(device);
-    Card *card = &world->card[device->card];
-    unsigned long long mib = card->memory_mib;
-    if (device->instance >= 0)
-        mib = card->profile[card->instance[device->instance].profile].memory_mib;
-    long long used = 0;
-    world_number("used", (int)device->card, &used);
-    *memory = (Memory){mib << 20, (mib - (unsigned long long)used) << 20, (unsigned long long)used << 20};
+    unsigned long long mib = all_mib(device), used = taken(device, "used") + taken(device, "reserved");
+    *memory = (Memory){mib << 20, (mib - used) << 20, used << 20};
     return OK;
+}
+
+int nvmlDeviceGetMemoryInfo_v2(Device device, NewerMemory *memory)
+{
+    SAID_BY(device);
+    unsigned long long mib = all_mib(device), used = taken(device, "used");
+    unsigned long long kept = taken(device, "reserved");
+    *memory = (NewerMemory){memory->version, mib << 20, kept << 20, (mib - used - kept) << 20, used << 20};
+    return OK;
+}
+
+int nvmlDeviceGetSerial(Device device, char *text, unsigned room)
+{
+    char serial[32];
+    SAID_BY(device);
+    snprintf(serial, sizeof serial, "132052200%04u", device->card);
+    return put(serial, text, room);
 }
 
 int nvmlDeviceGetPciInfo_v3(Device device, Pci *pci)

@@ -38,6 +38,7 @@ async def act(driver, name, *given):
 TYPED = {
     "set_mode": lambda card, mode: (card, Mode(mode)),
     "create_slice": lambda one: (msgspec.convert(one, WantedSlice),),
+    "free_mib": lambda row: (msgspec.convert(row, FoundSlice),),
     "device_nodes": lambda rows: (tuple(msgspec.convert(row, FoundSlice) for row in rows),),
     "sample": lambda loads: (
         1.0,
