@@ -2,8 +2,10 @@
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Upper
 
 from pool.lifecycle.leases import LeaseChange, LeaseKind
 from pool.lifecycle.requests import REQUEST, RequestState
@@ -92,6 +94,9 @@ class Request(models.Model):
         ]
         indexes = [
             models.Index(fields=["state", "-id"], name="request_by_state"),
+            models.Index(fields=["title", "id"], name="request_by_title"),
+            models.Index(fields=["duration_seconds", "id"], name="request_by_duration"),
+            GinIndex(OpClass(Upper("title"), name="gin_trgm_ops"), name="request_title_search"),
             models.Index(fields=["requester", "submitted_at"], name="request_by_requester"),
             models.Index(
                 fields=["submitted_at", "id"],
