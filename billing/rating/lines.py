@@ -122,20 +122,28 @@ def difference(wanted: Sequence[Posted], posted: Mapping[Posted, tuple[int, int]
 
     `posted` maps a posting without amounts to the sums of what there is.
     """
-    sums: dict[Posted, list[int]] = {}
+    sums: dict[_Bare, list[int]] = {}
     for one in wanted:
-        kept = sums.setdefault(replace(one, micro=0, card_us=0), [0, 0])
+        kept = sums.setdefault(_bare(one), [0, 0])
         kept[0] += one.micro
         kept[1] += one.card_us
     for bare, (micro, card_us) in posted.items():
-        kept = sums.setdefault(bare, [0, 0])
+        kept = sums.setdefault(_bare(bare), [0, 0])
         kept[0] -= micro
         kept[1] -= card_us
     return [
-        replace(bare, micro=micro, card_us=card_us)
-        for bare, (micro, card_us) in sums.items()
+        Posted(account, usage, whose, day, micro, card_us)
+        for (account, usage, whose, day), (micro, card_us) in sums.items()
         if micro or card_us
     ]
+
+
+_Bare = tuple[Account, int | None, Whose, date]
+"""A posting without its amounts: a plain key, since there are millions of them."""
+
+
+def _bare(one: Posted) -> _Bare:
+    return (one.account, one.usage, one.whose, one.day)
 
 
 def _holding(row: Metered, currency: str) -> Holding:
@@ -176,6 +184,8 @@ def _added(row: Metered, list_micro: int) -> list[Posted]:
 def _by_day(row: Metered, part: Part) -> list[Posted]:
     """A row that lies on both sides of a local midnight is on two days, and perhaps two bills."""
     days = list(by_day(row.span, row.zone))
+    if len(days) == 1:
+        return [Posted(part.account, row.key, row.whose, days[0][0], part.micro, part.card_us)]
     weights = [span.length_us for _day, span in days]
     return [
         Posted(part.account, row.key, row.whose, day, micro, card_us)

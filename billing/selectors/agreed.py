@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from billing.models.contracts import Contract, Discount
 from billing.models.usage import Usage
 from billing.rating.terms import Basis, Cut, Terms
+from billing.selectors.hours import HourRow
 
 DEFAULT = Contract(since=date(1970, 1, 1))
 """What counts where nothing was written down: the model's own defaults."""
@@ -42,7 +43,7 @@ class Agreed:
             self._terms[id(contract)] = found
         return found
 
-    def cuts(self, row: Usage, zone: str) -> tuple[tuple[Cut, int], ...]:
+    def cuts(self, row: Usage | HourRow, zone: str) -> tuple[tuple[Cut, int], ...]:
         """The discounts of one row: of each kind the one for the most exact place."""
         best: dict[str, tuple[int, int, int]] = {}
         for one in self.discounts:
@@ -59,7 +60,7 @@ class Agreed:
         return tuple((Cut(kind), milli) for kind, (_exact, milli, _pk) in sorted(best.items()))
 
 
-def _fits(one: Discount, row: Usage, zone: str) -> bool:
+def _fits(one: Discount, row: Usage | HourRow, zone: str) -> bool:
     places = (
         (one.organization_id, row.organization_id),
         (one.project_id, row.project_id),

@@ -19,6 +19,7 @@ from billing.rating.tariffs import Rate, Tariff, Unit, tariffs
 from billing.selectors.agreed import Agreed
 from billing.selectors.cardhours import Busy, Life, busy, lives
 from billing.selectors.holds import database_now
+from billing.selectors.hours import HourRow, rows_of
 from billing.selectors.prices import RateKey, rates_of
 from billing.services.entries import Bills, Draft, entries_write
 from pool.locks import METER
@@ -234,7 +235,7 @@ def _post_hour(hour: datetime, desk: _Desk, agreed: int) -> int | None:
         return None
     bills = Bills.now()
     span = Span(micros(hour), micros(hour) + HOUR_US)
-    rows = list(Usage.objects.filter(hour=hour).select_related("hold").order_by("pk"))
+    rows = rows_of(hour)
     _measured([row for row in rows if _open(row, desk, bills)], busy(hour=hour))
     by_card: dict[int, list[Metered]] = defaultdict(list)
     by_home: dict[tuple[int, str], list[Metered]] = defaultdict(list)
@@ -280,7 +281,7 @@ def _of_card(
             yield currency, lines
 
 
-def _metered(row: Usage, desk: _Desk) -> Metered:
+def _metered(row: HourRow, desk: _Desk) -> Metered:
     home = desk.homes[row.organization_id]
     card = desk.cards.get(row.card_id or 0)
     contract = desk.agreed.contract(home.pk, day_of(row.starts_at, home.zone))
@@ -299,26 +300,26 @@ def _metered(row: Usage, desk: _Desk) -> Metered:
         known_us=row.known_us,
         billable=row.billable,
         kept=row.kind == KEPT_IDLE,
-        licence_micro=sum(one["micro"] for one in row.charges if one["unit"] == Unit.SEAT),
+        licence_micro=row.licence_micro,
         terms=desk.agreed.terms(contract),
         cuts=desk.agreed.cuts(row, home.zone),
         strands=contract.stranded_by == "holders",
     )
 
 
-def _open(row: Usage, desk: _Desk, bills: Bills) -> bool:
+def _open(row: HourRow, desk: _Desk, bills: Bills) -> bool:
     """Whether its month may still be split anew by what is read late: never a closed one."""
     day = day_of(row.starts_at, desk.homes[row.organization_id].zone)
     return bills.bill(row.organization_id, day) == month_of(day)
 
 
-def _measured(rows: list[Usage], found: dict[tuple[int, int | None, int], Busy]) -> None:
+def _measured(rows: list[HourRow], found: dict[tuple[int, int | None, int], Busy]) -> None:
     """Write down beside the rows what was seen of them."""
     changed = []
     for row in rows:
-        if row.hold is None or row.card_id is None or row.attempt_id is None:
+        if row.card_id is None or row.attempt_id is None:
             continue
-        seen = found.get((row.card_id, row.hold.slice_id, row.attempt_id))
+        seen = found.get((row.card_id, row.slice_id, row.attempt_id))
         seen = seen or found.get((row.card_id, None, row.attempt_id))
         known = min(row.reserved_us, seen.known_us) if seen else 0
         used = min(known, seen.used_us) if seen else 0
