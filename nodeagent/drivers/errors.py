@@ -22,6 +22,13 @@ KEPT = 8
 """Errors that are told of one card; older ones have been told many times."""
 
 WARN, WORKLOAD, CLEAN_PERIOD, RESET = "warn", "workload", "clean_period", "reset"
+CORRECTED, UNCORRECTED = "corrected", "uncorrected"
+KINDS = (CORRECTED, UNCORRECTED)
+"""Of memory errors, the worse one last."""
+
+SAME_S = 30.0
+"""An event and a count of one kind that rises within this time are the same error."""
+
 UNKNOWN_XID = 999
 """What the library says when it does not know the number itself."""
 
@@ -32,6 +39,11 @@ def asks(number: int) -> str:
         if number in row["xids"]:
             return str(row["asks"])
     return WARN
+
+
+def memory_asks(kind: str) -> str:
+    """What a memory error of a kind asks for."""
+    return str(read("xid.json")["memory"][kind])
 
 
 def words(number: int) -> str:
@@ -49,6 +61,7 @@ class CardErrors:
         self._seq = 0
         self._cards: dict[str, list[CardError]] = {}
         self._counts: dict[str, tuple[int, int]] = {}
+        self._told_at: dict[tuple[str, str], float] = {}
 
     def open(self, boot: str) -> None:
         """Read what was told before. Another boot has reset every card: its errors are over."""
@@ -56,6 +69,8 @@ class CardErrors:
         self._boot = boot
         self._seq = int(said.get("seq", 0))
         if said.get("boot") == boot:
+            counts: dict[str, list[int]] = said.get("counts", {})
+            self._counts = {card: (pair[0], pair[1]) for card, pair in counts.items()}
             rows: dict[str, list[dict[str, Any]]] = said.get("cards", {})
             self._cards = {
                 card: [msgspec.convert(one, CardError) for one in kept]
@@ -67,6 +82,7 @@ class CardErrors:
         if boot != self._boot:
             self._boot = boot
             self._cards.clear()
+            self._counts.clear()
             self._write()
 
     def saw(self, card: str, number: int, uid: str = "") -> str:
@@ -76,13 +92,39 @@ class CardErrors:
         return what
 
     def counted(self, card: str, corrected: int | None, uncorrected: int | None) -> None:
-        """Memory errors so far: each rise is told, and asks for nothing but a look."""
-        now = (corrected or 0, uncorrected or 0)
-        before = self._counts.get(card)
-        self._counts[card] = now
-        if before is not None and (now[0] > before[0] or now[1] > before[1]):
+        """Memory errors so far. Each rise is told and asks for what its kind asks for.
+
+        The counts outlive the agent: what rose while there was none is told by the next one. They
+        begin anew when the driver is loaded.
+        """
+        before = self._counts.get(card, (0, 0))
+        now = (
+            before[0] if corrected is None else corrected,
+            before[1] if uncorrected is None else uncorrected,
+        )
+        if card in self._counts and now == before:
+            return
+        known, self._counts[card] = card in self._counts, now
+        rose = [kind for kind, then, new in zip(KINDS, before, now, strict=True) if new > then]
+        fresh = [kind for kind in rose if not self._just_told(card, kind)] if known else []
+        if fresh:
             said = f"memory errors: {now[0]} corrected, {now[1]} uncorrected"
-            self._add(card, 0, WARN, said, "")
+            self._add(card, 0, memory_asks(fresh[-1]), said, "")
+        else:
+            self._write()
+
+    def memory(self, card: str, kind: str, uid: str = "") -> None:
+        """A memory error as it happens; told once, though the card's count rises for it as well."""
+        if not self._just_told(card, kind):
+            self._add(card, 0, memory_asks(kind), f"memory error: {kind}", uid)
+
+    def _just_told(self, card: str, kind: str) -> bool:
+        """Whether it is the one that was told a moment ago; from now on it was."""
+        before, at = self._told_at.get((card, kind)), clock.boottime()
+        if before is None or at - before > SAME_S:
+            self._told_at[card, kind] = at
+            return False
+        return True
 
     def lasting(self, card: str) -> CardError | None:
         """The error that keeps the card out until it is reset."""
@@ -112,7 +154,8 @@ class CardErrors:
 
     def _write(self) -> None:
         rows = {c: [msgspec.to_builtins(one) for one in kept] for c, kept in self._cards.items()}
+        said = {"boot": self._boot, "seq": self._seq, "cards": rows, "counts": self._counts}
         try:
-            disk.write_json(self._file, {"boot": self._boot, "seq": self._seq, "cards": rows})
+            disk.write_json(self._file, said)
         except OSError as full:
             log.warning("errors of cards are known until the agent ends only: %s", full)

@@ -101,3 +101,22 @@ def test_a_card_that_fell_off_the_bus_stays_out_until_the_machine_is_booted(node
     for _ in range(2):
         node.turn()
     assert ready() == 8
+
+
+def test_an_uncorrected_memory_error_passes_too_and_a_corrected_one_takes_nothing_out(node):
+    def count(corrected, uncorrected):
+        words = f"ecc_corrected: {corrected}, ecc_uncorrected: {uncorrected}"
+        node.script(f"cards: {{6: {{{words}}}}}\n")
+        asyncio.run(node.driver.sample(0.0, ()))
+        node.turn()
+
+    for corrected in (0, 1):
+        count(corrected, 0)
+        assert ready() == 8
+    count(1, 1)
+    assert (node.card(6).state, node.card(6).state_reason) == ("cordoned", "clean_period")
+    restart(node)
+    count(1, 1)
+    let_pass(31)
+    node.turn()
+    assert ready() == 8

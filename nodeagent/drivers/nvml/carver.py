@@ -38,6 +38,7 @@ class Carver:
         self._records: dict[str, Record] = {}
         self._cards: dict[str, tuple[Any, Geometry]] = {}
         self._numbers: dict[str, dict[int, str]] = {}
+        self._computes: dict[str, dict[str, int]] = {}
 
     def open(self, cards: dict[str, tuple[Any, Geometry]]) -> None:
         """Take the cards: handle and geometry by uuid. Asks none of them."""
@@ -60,25 +61,31 @@ class Carver:
         record = self._records.get(uid)
         return None if record is None else record.card
 
-    def found(self, card: str) -> tuple[FoundSlice, ...]:
     def device_of(self, uid: str) -> str:
         """The UUID of a slice's instance; empty for one that is none of these or not made."""
         record = self._records.get(uid)
         return "" if record is None else record.device
 
+    def found(self, card: str) -> tuple[FoundSlice, ...]:
         """What lies on the card, named where it is ours. Raises NVMLError."""
         handle, geometry = self._cards[card]
         if mig.mode(handle) != Mode.MIG:
-            self._numbers[card] = {}
+            self._numbers[card], self._computes[card] = {}, {}
             return ()
         there = list(mig.instances(handle, geometry))
-        rows = [(one.number, self._row(card, geometry, one)) for one in there]
-        self._numbers[card] = {n: row.uid for n, row in rows if row is not None and row.uid}
+        rows = [(one, self._row(card, geometry, one)) for one in there]
+        ours = [(one, row.uid) for one, row in rows if row is not None and row.uid]
+        self._numbers[card] = {one.number: uid for one, uid in ours}
+        self._computes[card] = {uid: one.compute for one, uid in ours}
         return tuple(row for _, row in rows if row is not None)
 
     def numbers(self, card: str) -> dict[int, str]:
         """The driver's numbers of the slices on a card, as they were at the last look."""
         return dict(self._numbers.get(card, {}))
+
+    def computes(self, card: str) -> dict[str, int]:
+        """The driver's numbers of the compute instances of these slices, by the slice."""
+        return dict(self._computes.get(card, {}))
 
     def switch(self, card: str, wanted: Mode) -> None:
         """Put the card into or out of MIG.

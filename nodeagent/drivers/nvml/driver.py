@@ -276,8 +276,9 @@ class NvmlDriver:
         handle = self._found.handles.get(uuid)
         if handle is None:
             return CardHealth(uuid=uuid, health="lost", reason="it did not tell who it is")
+        slices = self._carver.numbers(uuid)
         try:
-            return await self._ask(uuid, "health", lambda: read.health(uuid, handle))
+            return await self._ask(uuid, "health", lambda: read.health(uuid, handle, slices))
         except (Lost, NotSupported) as failure:
             return CardHealth(uuid=uuid, health=read.SILENT, reason=str(failure))
 
@@ -314,8 +315,9 @@ class NvmlDriver:
     def _parts(self, card: str) -> tuple[Part, ...]:
         shares = [Part(uid, one.mode) for uid, one in self._shares.on(card).items()]
         numbers = {uid: number for number, uid in self._carver.numbers(card).items()}
+        computes = self._carver.computes(card)
         instances = [
-            Part(row.uid, Mode.MIG, numbers.get(row.uid), row.device)
+            Part(row.uid, Mode.MIG, numbers.get(row.uid), row.device, computes.get(row.uid, 0))
             for row in self._last.get(card, ())
             if row.uid is not None and row.device
         ]

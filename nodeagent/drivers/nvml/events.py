@@ -7,6 +7,7 @@ from typing import Any
 
 import pynvml
 
+from nodeagent.drivers.errors import CORRECTED, UNCORRECTED
 from nodeagent.drivers.nvml.read import known, text
 
 WAIT_MS = 1000
@@ -15,21 +16,31 @@ PAUSE_S = 1.0
 
 NO_INSTANCE = 0xFFFFFFFF
 
+MEMORY = {
+    pynvml.nvmlEventTypeSingleBitEccError: CORRECTED,
+    pynvml.nvmlEventTypeDoubleBitEccError: UNCORRECTED,
+}
+WANTED = (pynvml.nvmlEventTypeXidCriticalError, *MEMORY)
+
 
 @dataclass(frozen=True)
-class Xid:
-    """An error number of one card; `instance` is the GPU instance it happened in, if any."""
+class Heard:
+    """An error of one card: its XID, or the kind of memory error it is.
+
+    `instance` is the GPU instance it happened in, if any.
+    """
 
     card: str
-    number: int
     instance: int | None
+    xid: int = 0
+    memory: str = ""
 
 
 class Events:
     """Listens for as long as the process lives; without events the driver just hears nothing."""
 
     def __init__(self) -> None:
-        self._heard: queue.SimpleQueue[Xid] = queue.SimpleQueue()
+        self._heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
         self._stop = threading.Event()
         self.listening = False
 
@@ -38,9 +49,8 @@ class Events:
         listening = known(pynvml.nvmlEventSetCreate)
         if listening is None:
             return
-        wanted = pynvml.nvmlEventTypeXidCriticalError
         told = [
-            known(lambda h=handle: _register(h, wanted, listening))  # type: ignore[misc]
+            known(lambda h=handle: _register(h, listening))  # type: ignore[misc]
             for handle in handles.values()
         ]
         if not any(told):
@@ -48,9 +58,9 @@ class Events:
         self.listening = True
         threading.Thread(target=self._listen, args=(listening,), daemon=True, name="xid").start()
 
-    def heard(self) -> list[Xid]:
+    def heard(self) -> list[Heard]:
         """What was told since the last time."""
-        found: list[Xid] = []
+        found: list[Heard] = []
         while not self._heard.empty():
             found.append(self._heard.get())
         return found
@@ -63,23 +73,29 @@ class Events:
         while not self._stop.is_set():
             try:
                 event = pynvml.nvmlEventSetWait_v2(listening, WAIT_MS)
-                xid = _xid(event)
+                heard = _heard(event)
             except pynvml.NVMLError as failure:
                 if failure.value != pynvml.NVML_ERROR_TIMEOUT:
                     self._stop.wait(PAUSE_S)
                 continue
-            if xid is not None:
-                self._heard.put(xid)
+            if heard is not None:
+                self._heard.put(heard)
 
 
-def _register(handle: Any, wanted: int, listening: Any) -> bool:
-    pynvml.nvmlDeviceRegisterEvents(handle, wanted, listening)
+def _register(handle: Any, listening: Any) -> bool:
+    """Ask for what this card can tell of: one kind that it does not know refuses them all."""
+    able = known(lambda: pynvml.nvmlDeviceGetSupportedEventTypes(handle))
+    mask = sum(kind for kind in WANTED if able is None or able & kind)
+    pynvml.nvmlDeviceRegisterEvents(handle, mask, listening)
     return True
 
 
-def _xid(event: Any) -> Xid | None:
-    if event.eventType != pynvml.nvmlEventTypeXidCriticalError:
+def _heard(event: Any) -> Heard | None:
+    if event.eventType not in WANTED:
         return None
     part = event.gpuInstanceId
     card = text(pynvml.nvmlDeviceGetUUID(event.device))
-    return Xid(card, int(event.eventData), None if part == NO_INSTANCE else int(part))
+    instance = None if part == NO_INSTANCE else int(part)
+    if event.eventType in MEMORY:
+        return Heard(card, instance, memory=MEMORY[event.eventType])
+    return Heard(card, instance, xid=int(event.eventData))

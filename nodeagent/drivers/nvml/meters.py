@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from nodeagent.drivers.base import Load
 from nodeagent.drivers.nvml import gpm
 from nodeagent.drivers.nvml.gpm import Gpm
+from nodeagent.drivers.nvml.occupants import Occupant, inside, occupants
 from nodeagent.drivers.nvml.read import MIB, known
 from nodeagent.protocol.samples import Reading
 from nodeagent.protocol.vocabulary import Mode
@@ -22,20 +23,20 @@ KIB_TX, KIB_RX = 138, 139
 
 @dataclass(frozen=True)
 class Part:
-    """A slice that is to be measured. `instance` and `device` are those of a MIG slice."""
+    """A slice that is to be measured; the last three are those of a MIG slice."""
 
     uid: str
     mode: Mode
     instance: int | None = None
     device: str = ""
+    compute: int = 0
 
 
 @dataclass(frozen=True)
 class Process:
-    """One process on a card: MiB of card memory and SM use in per cent, None when not told."""
+    """One process on a card and its SM use in per cent, None when not told."""
 
-    pid: int
-    memory_mib: float | None
+    row: Occupant
     sm: float | None
 
 
@@ -110,26 +111,32 @@ class Meters:
         if part.mode == Mode.WHOLE:
             return card
         if part.mode == Mode.MIG:
-            return self._instance(card, handle, part)
+            return self._instance(card, handle, part, running)
         mine = _mine(load, running)
         return Reading(
             at=card.at,
             card=card.card,
             sm_mean=_sum(None if mine is None else (one.sm for one in mine)),
-            memory_mib_mean=_sum(None if mine is None else (one.memory_mib for one in mine)),
+            memory_mib_mean=_sum(None if mine is None else (one.row.memory_mib for one in mine)),
         )
 
-    def _instance(self, card: Reading, handle: Any, part: Part) -> Reading:
+    def _instance(
+        self, card: Reading, handle: Any, part: Part, running: tuple[Process, ...] | None
+    ) -> Reading:
+        """What the instance tells of itself, else what the processes in it use, whoever's tree
+        they are in: of a container the agent may know none.
+        """
         figures: dict[int, float] = {}
         if part.instance is not None:
             figures = self._gpm.read(card.card, handle, part.instance)
+        memory = known(lambda: _memory(part.device)) if part.device else None
         return Reading(
             at=card.at,
             card=card.card,
             sm_mean=figures.get(gpm.SM),
             occupancy_mean=figures.get(gpm.OCCUPANCY),
             bandwidth_mean=figures.get(gpm.BANDWIDTH),
-            memory_mib_mean=known(lambda: _memory(part.device)) if part.device else None,
+            memory_mib_mean=_within(part, running) if memory is None else memory,
             pcie_mib_s=gpm.both(figures, gpm.PCIE),
         )
 
@@ -173,7 +180,7 @@ def _throttle(handle: Any) -> int | None:
 
 def _processes(handle: Any) -> tuple[Process, ...] | None:
     """Everybody's processes on the card; None when it does not tell."""
-    running = known(lambda: pynvml.nvmlDeviceGetComputeRunningProcesses(handle))
+    running = known(lambda: occupants(handle))
     if running is None:
         return None
     busy = known(lambda: pynvml.nvmlDeviceGetProcessUtilization(handle, 0))
@@ -181,12 +188,7 @@ def _processes(handle: Any) -> tuple[Process, ...] | None:
     for one in sorted(busy or (), key=lambda row: row.timeStamp):
         newest[one.pid] = float(one.smUtil)
     return tuple(
-        Process(
-            one.pid,
-            None if one.usedGpuMemory is None else one.usedGpuMemory / MIB,
-            None if busy is None else newest.get(one.pid, 0.0),
-        )
-        for one in running
+        Process(one, None if busy is None else newest.get(one.pid, 0.0)) for one in running
     )
 
 
@@ -194,7 +196,15 @@ def _mine(load: Load | None, running: tuple[Process, ...] | None) -> list[Proces
     """Those of the slice's own holder; a slice without one has none."""
     if running is None:
         return None
-    return [one for one in running if load is not None and one.pid in load.pids]
+    return [one for one in running if load is not None and one.row.pid in load.pids]
+
+
+def _within(part: Part, running: tuple[Process, ...] | None) -> float | None:
+    """Memory of the processes in a MIG slice, by its instance and compute instance."""
+    if running is None or part.instance is None:
+        return None
+    rows = inside((one.row for one in running), part.instance, part.compute)
+    return _sum(one.memory_mib for one in rows)
 
 
 def _sum(values: Iterable[float | None] | None) -> float | None:

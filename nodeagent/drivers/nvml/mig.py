@@ -30,7 +30,8 @@ NO_ROOM = (pynvml.NVML_ERROR_INSUFFICIENT_RESOURCES, pynvml.NVML_ERROR_INVALID_A
 class Instance:
     """A GPU instance as it lies on the card. `device` is "" while it has no compute instance.
 
-    `number` is the driver's own for it: good for counters and events, never for its identity.
+    `number` is the driver's own for it, and `compute` that of its compute instance: good for
+    counters, processes and events, never for its identity.
     """
 
     profile_id: int
@@ -39,6 +40,7 @@ class Instance:
     device: str
     handle: Any
     number: int = -1
+    compute: int = 0
 
 
 def refusal(failure: pynvml.NVMLError) -> DriverError:
@@ -153,7 +155,8 @@ def instances(handle: Any, geometry: Geometry) -> Iterator[Instance]:
             parts = list(_compute(gpu))
             device = _device(parts[0]) if parts else ""
             place = info.placement
-            yield Instance(info.profileId, place.start, place.size, device, gpu, info.id)
+            yield Instance(info.profileId, place.start, place.size, device, gpu, info.id, compute)
+            compute = pynvml.nvmlComputeInstanceGetInfo(parts[0]).id if parts else 0
 
 
 def at(handle: Any, geometry: Geometry, profile_id: int, start: int) -> Instance | None:

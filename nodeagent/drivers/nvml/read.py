@@ -1,14 +1,14 @@
 """What NVML says, turned into the protocol's words; what it does not say stays None."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import pynvml
 from msgspec.structs import replace
 
 from nodeagent.drivers.base import DriverError, Lost, NotSupported
-from nodeagent.drivers.nvml.strangers import strangers
+from nodeagent.drivers.nvml.occupants import foreign, occupants
 from nodeagent.drivers.published import enriched, nominal_gb
 from nodeagent.protocol.inventory import Card, Geometry, Profile
 from nodeagent.protocol.report import CardHealth
@@ -134,16 +134,18 @@ def _in_mig(handle: Any) -> bool:
     return mode is not None and mode[0] == pynvml.NVML_DEVICE_MIG_ENABLE
 
 
-def health(uuid: str, handle: Any) -> CardHealth:
-    """How the card does: whether it answers at all, and whose work is on it."""
+def health(uuid: str, handle: Any, slices: Mapping[int, str]) -> CardHealth:
+    """How the card does: whether it answers at all, and whose work is on it.
+
+    `slices` names its slices by the number of their instance.
+    """
     try:
         pynvml.nvmlDeviceGetMemoryInfo(handle)
     except pynvml.NVMLError as failure:
         word = "partial" if failure.value in PARTIAL else ILL.get(failure.value, SILENT)
         return CardHealth(uuid=uuid, health=word, reason=str(failure))
-    running = known(lambda: pynvml.nvmlDeviceGetComputeRunningProcesses(handle)) or []
-    foreign = strangers([process.pid for process in running])
-    if foreign:
-        why = "work that the pool did not start: " + ", ".join(foreign)
-        return CardHealth(uuid=uuid, health="contested", reason=why, foreign=foreign)
+    there = foreign(known(lambda: occupants(handle)) or (), slices)
+    if there:
+        why = "work that the pool did not start: " + ", ".join(there)
+        return CardHealth(uuid=uuid, health="contested", reason=why, foreign=there)
     return CardHealth(uuid=uuid, health="ok")

@@ -19,7 +19,7 @@ SWITCH = 2
 def linked(found: tuple[tuple[Card, Any], ...]) -> tuple[tuple[Card, Any], ...]:
     """The same cards, each with its paths to the others and its domain."""
     ports = {card.uuid: _ports(handle) for card, handle in found}
-    fabrics = {card.uuid: _fabric(handle) for card, handle in found}
+    fabrics = _fabrics(found, ports)
     rows = []
     for card, handle in found:
         links = tuple(
@@ -52,6 +52,19 @@ def _ports(handle: Any) -> list[str]:
         if far is not None:
             ends.append(text(far.busId))
     return ends
+
+
+def _fabrics(
+    found: tuple[tuple[Card, Any], ...], ports: dict[str, list[str]]
+) -> dict[str, str | None]:
+    """The fabric of each card. Of older switches no driver tells one: cards of one node whose
+    links all end at switches are taken to reach each other over them.
+    """
+    told = {card.uuid: _fabric(handle) for card, handle in found}
+    switched = sorted(u for u, ends in ports.items() if told[u] is None and ends and not any(ends))
+    if len(switched) > 1:
+        told |= dict.fromkeys(switched, f"nvswitch/{switched[0]}")
+    return told
 
 
 def _fabric(handle: Any) -> str | None:

@@ -162,7 +162,20 @@ int nvmlDeviceGetMigMode(Device device, unsigned *current, unsigned *pending)
     return OK;
 }
 
-/* Success is answered even when the mode is not in force yet; the status tells. */
+static int used(const Card *card, unsigned number)
+{
+    const Line *script;
+    long long held = 0;
+    int many = world_script(&script);
+    for (int i = 0; i < INSTANCES; i++)
+        if (card->instance[i].used) return 1;
+    for (int i = 0; i < many; i++)
+        if (!strcmp(script[i].word, "proc") && script[i].number[0] == (long long)number) return 1;
+    return world_number("held", (int)number, &held) && held;
+}
+
+/* Success is answered even when the mode is not in force yet; the status tells. `set held CARD 1`
+   is a program that holds the card open and runs nothing on it. */
 int nvmlDeviceSetMigMode(Device device, unsigned mode, unsigned *status)
 {
     SAID_BY(device);
@@ -170,9 +183,7 @@ int nvmlDeviceSetMigMode(Device device, unsigned mode, unsigned *status)
     if (!card->profiles) return NOT_SUPPORTED;
     if (mode > 1) return INVALID_ARGUMENT;
     world_step();
-    *status = OK;
-    for (int i = 0; i < INSTANCES; i++)
-        if (card->instance[i].used) *status = IN_USE;
+    *status = used(card, device->card) ? IN_USE : OK;
     if (*status != OK) return OK;
     card->pending = mode;
     if (card->reset_to_enter && mode != card->current)

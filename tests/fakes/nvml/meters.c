@@ -18,6 +18,9 @@ typedef struct {
 
 enum { XID_EVENT = 8, NO_INSTANCE = -1 };
 
+/* What the process asked to be told of, by card. */
+static unsigned long long asked_for[CARDS];
+
 /* A number that the script gives, or what a healthy idle card shows. */
 static long long told(const char *name, Device device, long long otherwise)
 {
@@ -143,15 +146,18 @@ int nvmlEventSetFree(void *set) { (void)set; SAID; return OK; }
 int nvmlDeviceGetSupportedEventTypes(Device device, unsigned long long *types)
 {
     SAID_BY(device);
-    *types = 0xf;
+    *types = (unsigned long long)told("event_types", device, 0xf);
     return OK;
 }
 
 int nvmlDeviceRegisterEvents(Device device, unsigned long long types, void *set)
 {
-    (void)types, (void)set;
+    (void)set;
     SAID_BY(device);
-    return device->instance < 0 ? OK : NOT_SUPPORTED;
+    if (device->instance >= 0) return NOT_SUPPORTED;
+    if (types & ~(unsigned long long)told("event_types", device, 0xf)) return INVALID_ARGUMENT;
+    asked_for[device->card] |= types;
+    return OK;
 }
 
 static unsigned instance(const Line *line, int place)
@@ -159,7 +165,14 @@ static unsigned instance(const Line *line, int place)
     return (unsigned)(line->numbers > place ? line->number[place] : NO_INSTANCE);
 }
 
-/* `xid CARD NUMBER [GI CI]`: each line is told once for each time the script is written. */
+/* `xid CARD NUMBER [GI CI]`, `ecc CARD KIND [GI CI]` with 1 for a single bit and 2 for two: each
+   line is told once for each time the script is written, to whom has asked for its kind. */
+static unsigned long long kind_of(const Line *line)
+{
+    if (!strcmp(line->word, "xid")) return XID_EVENT;
+    return strcmp(line->word, "ecc") ? 0 : (unsigned long long)line->number[1];
+}
+
 int nvmlEventSetWait_v2(void *set, Event *event, unsigned milliseconds)
 {
     (void)set;
@@ -169,10 +182,12 @@ int nvmlEventSetWait_v2(void *set, Event *event, unsigned milliseconds)
         unsigned nth = 0;
         int many = world_script(&script);
         for (int i = 0; i < many; i++) {
-            if (strcmp(script[i].word, "xid") || nth++ < world->xids_told) continue;
+            unsigned long long kind = kind_of(&script[i]);
+            if (!kind || nth++ < world->xids_told) continue;
             world->xids_told++;
-            *event = (Event){card_handle((unsigned)script[i].number[0]), XID_EVENT,
-                             (unsigned long long)script[i].number[1],
+            if (!(asked_for[script[i].number[0]] & kind)) continue;
+            *event = (Event){card_handle((unsigned)script[i].number[0]), kind,
+                             kind == XID_EVENT ? (unsigned long long)script[i].number[1] : 0,
                              instance(&script[i], 2), instance(&script[i], 3)};
             return OK;
         }

@@ -13,11 +13,11 @@ static Line lines[LINES];
 static int count;
 static long long seen_at = -1;
 
-/* Words that stand for a whole card have no name: `reset`, `proc`, `xid`, `garble`. */
+/* Words that stand for a whole card have no name: `reset`, `proc`, `xid`, `ecc`, `garble`. */
 static int nameless(const char *word)
 {
     return !strcmp(word, "reset") || !strcmp(word, "proc") || !strcmp(word, "xid")
-        || !strcmp(word, "garble");
+        || !strcmp(word, "garble") || !strcmp(word, "ecc");
 }
 
 static void read_line(char *text)
@@ -36,11 +36,14 @@ static void read_line(char *text)
     count++;
 }
 
+/* A boot, or a reset of every card: MIG mode lasts only where entering it takes one. */
 static void reset(void)
 {
     for (unsigned i = 0; i < world->cards; i++) {
-        world->card[i].current = world->card[i].pending;
-        memset(world->card[i].instance, 0, sizeof world->card[i].instance);
+        Card *card = &world->card[i];
+        if (!card->reset_to_enter) card->pending = 0;
+        card->current = card->pending;
+        memset(card->instance, 0, sizeof card->instance);
     }
 }
 

@@ -136,6 +136,25 @@ def test_links_switches_and_domains_are_read_and_scored(play):
     assert by_uuid["GPU-4"]["domain"] is None
 
 
+def test_cards_whose_links_all_end_at_switches_are_one_domain_though_no_driver_says_so(play):
+    script = [f"set {name} {n} 1" for n in range(4) for name in ("switched", "no_fabric")]
+    script += [f"set links {n} 12" for n in range(3)] + [
+        "set links 4 12",
+        "set peer 4 5",
+        "set links 5 12",
+    ]
+    script += ["set peer 5 4"]
+    cards = {one["uuid"]: one for one in play(["A100-80GB"] * 6, script, ["inventory"])[0]}
+    assert [cards[f"GPU-{n}"]["domain"] for n in range(6)] == [
+        *["nvswitch/GPU-0"] * 3,
+        None,
+        "nvlink/GPU-4",
+        "nvlink/GPU-4",
+    ]
+    links = {link["peer"]: link["nvlinks"] for link in cards["GPU-0"]["links"]}
+    assert links == {"GPU-1": 12, "GPU-2": 12, "GPU-3": 0, "GPU-4": 0, "GPU-5": 0}
+
+
 def test_a_card_is_called_by_what_is_published_of_it_and_its_own_word_wins(play):
     (card,) = play(["A100-40GB"], ["set limit_mw 0 250000"], ["inventory"])[0]
     assert (card["label"], card["nominal_gb"], card["memory_mib"]) == ("A100-40GB", 40, 40960)
@@ -195,12 +214,6 @@ def test_a_lost_card_stays_out_after_a_restart_until_the_machine_boots(machine, 
     assert world.run(ACTS, again)[0][0]["health"] == "ok"
 
 
-def test_memory_errors_are_told_when_they_rise(play):
-    acts = [["sample", []], ["script", "set ecc_uncorrected 0 1"], ["sample", []], ["health"]]
-    (error,) = play(["A100-80GB"], [], *acts)[3][0]["errors"]
-    assert (error["number"], error["asks"]) == (0, "warn") and "1 uncorrected" in error["words"]
-
-
 def test_cards_that_answer_nothing_hang_or_are_lost_do_not_hide_the_others(play):
     acts = [
         ["script", "fail * 3 3", "fail * 15 5", "hang * 7"],
@@ -241,3 +254,41 @@ def test_a_card_that_hangs_when_the_agent_starts_takes_no_other_card_along(machi
         "GPU-2": "ok",
     }
     assert {row["card"] for row in rows} == {"GPU-0", "GPU-2"}
+
+
+def two_instances():
+    """Two slices of one Hopper card; the library numbers them 1 and 2."""
+    return [
+        ["set_mode", "GPU-0", "mig"],
+        ["create_slice", mig_slice("a", "1g.10gb", 0, 1, 9984)],
+        ["create_slice", mig_slice("b", "3g.40gb", 4, 4, 40448)],
+        ["slices"],
+    ]
+
+
+def test_memory_in_an_instance_is_its_holders_though_no_tree_knows_the_processes(play):
+    """As in a container; another compute instance of the same GPU instance is somebody else."""
+    script = ["fail nvmlDeviceGetHandleByUUID 3", "proc 0 1 0 4194301 9216", "proc 0 1 1 4194302 7"]
+    script += ["proc 0 2 0 4194303 512", "proc 0 2 0 4194304 512"]
+    acts = [*two_instances(), ["script", *script], ["sample", [load("a"), load("b", 1)]]]
+    rows = by_slice(play(["H100-80GB"], [], *acts)[-1])
+    told = {uid: (rows[uid]["attempt"], rows[uid]["memory_mib_mean"]) for uid in "ab"}
+    assert told == {"a": ("at-a", 9216.0), "b": ("at-b", 1024.0)}
+
+
+def test_a_stranger_inside_one_instance_names_its_slice(play, people):
+    job, stranger = people
+    script = [f"proc 0 1 0 {job} 100", f"proc 0 2 0 {stranger} 100"]
+    acts = [*two_instances(), ["script", *script], ["health"]]
+    (told,) = play(["H100-80GB"], [], *acts)[-1]
+    assert told["health"] == "contested" and told["foreign"] == [f"sleep ({stranger}) in slice b"]
+    assert "in slice b" in told["reason"] and "slice a" not in told["reason"]
+
+
+def test_a_stranger_on_a_card_that_is_cut_by_others_names_the_instance(play, people):
+    _, stranger = people
+    script = [f"proc 0 7 0 {stranger} 100", f"proc 1 -1 -1 {stranger} 100"]
+    acts = [*two_instances(), ["script", *script], ["health"]]
+    first, second = play(["H100-80GB"] * 2, [], *acts)[-1]
+    assert first["foreign"] == [f"sleep ({stranger}) in instance 7"]
+    assert second["foreign"] == [f"sleep ({stranger})"], "a card that is not cut has no instance"

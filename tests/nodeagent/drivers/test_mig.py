@@ -201,9 +201,55 @@ def test_after_a_boot_the_slices_are_gone_and_can_be_cut_anew(node):
     one.enter_mig()
     before = one.play(one.cut("a", one.one(), 2))[0]["device"]
     one.world.reset()
-    gone, other, back = one.play(["slices"], one.cut("b", one.one(), 2), ["slices"])
-    assert gone == [] and other["device"] != before
-    assert rows(back) == [("b", one.one().name, 2, "ready")]
+    wish = one.cut("b", one.one(), 2)
+    modes, gone, refused, failures, mode, back = one.play(
+        *(["modes"], ["slices"], wish, ["converge", [wish[1]]], ["modes"], ["slices"])
+    )
+    assert modes == {CARD: "whole"} and gone == [], "Hopper loses the mode with the power"
+    assert refused["no"] == "Refused" and failures == [] and mode == {CARD: "mig"}
+    assert rows(back) == [("b", one.one().name, 2, "ready")] and back[0]["device"] != before
+
+
+def test_ampere_keeps_its_mode_over_a_boot_and_loses_the_slices(node):
+    one = node("A100-80GB")
+    one.enter_mig()
+    one.play(one.cut("a", one.one(), 2))
+    one.world.reset()
+    assert one.play(["modes"], ["slices"]) == [{CARD: "mig"}, []]
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [("set held 0 1", "holds the card open"), ("proc 0 -1 -1 4194301 100", "processes run")],
+)
+def test_a_card_in_use_is_not_put_into_mig_mode_and_is_asked_again(node, script, why):
+    one = node("H100-80GB")
+    one.world.script(script)
+    said, modes = one.play(["set_mode", CARD, "mig"], ["modes"])
+    assert said["no"] == "Busy" and why in said["why"]
+    assert modes == {CARD: "whole"}
+    one.world.script()
+    assert one.play(["set_mode", CARD, "mig"], ["modes"]) == [None, {CARD: "mig"}]
+
+
+def test_an_empty_card_that_a_program_holds_open_stays_in_mig_mode(node):
+    one = node("H100-80GB")
+    one.enter_mig()
+    one.world.script("set held 0 1")
+    said, modes = one.play(["set_mode", CARD, "whole"], ["modes"])
+    assert (said["no"], modes) == ("Busy", {CARD: "mig"})
+
+
+def test_a_card_that_answers_late_is_waited_for_and_one_that_is_too_late_costs_a_look(node):
+    """`delay` is an answer that comes: a change is waited for, a look is given up."""
+    one = node("H100-80GB")
+    one.world.script("delay nvmlDeviceSetMigMode 2500")
+    assert one.play(["set_mode", CARD, "mig"], ["modes"]) == [None, {CARD: "mig"}]
+    one.world.script("delay nvmlDeviceGetMigMode 2500")
+    late, card = one.play(["modes"], ["inventory"])
+    assert late == {} and card[0]["uuid"] == CARD
+    one.world.script("delay nvmlDeviceGetMigMode 300")
+    assert one.play(["modes"]) == [{CARD: "mig"}]
 
 
 def test_a_card_that_is_lost_tells_no_mode_so_that_nothing_is_done_to_it(node):
