@@ -135,6 +135,7 @@ class EventKind(StrEnum):
     STUDY_MOVED = "study.moved"
     STUDY_CHANGED = "study.changed"
     STUDY_DELETED = "study.deleted"
+    ROLLOUT_MOVED = "rollout.moved"
     TRACE_CREATED = "trace.created"
     TRACE_DELETED = "trace.deleted"
     PRICE_CHANGED = "price.changed"

@@ -26,6 +26,7 @@ from pool.models.partitions import Partition
 from pool.models.people.groups import GroupRole
 from pool.models.people.invitations import Invitation
 from pool.models.placements import Hold, Placement, Promise
+from pool.models.planning.rollouts import RolloutMove
 from pool.models.policies import PolicyVersion
 from pool.models.quotas import Quota
 from pool.models.quotatree.cutbacks import Cutback
@@ -109,6 +110,7 @@ __all__ = [
     "Reservation",
     "ReservedCard",
     "RollupDue",
+    "RolloutMove",
     "Round",
     "RoundTotal",
     "Sample",

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 from django.db.models import Q
 
 from pool.models.cards import Card
+from pool.models.partitions import Partition
 from pool.models.telemetry.rollups import PLACE
 from pool.models.tenants import Project
 from pool.rules.planning.scatter import Dot
@@ -41,13 +43,21 @@ class Held:
     use_milli: int | None
 
 
-def pool_use(*, since: datetime, until: datetime, labels: Sequence[str] = ()) -> PoolUse:
-    """The mean use of all offered cards, of some models or of all; two queries."""
+def pool_use(
+    *,
+    since: datetime,
+    until: datetime,
+    labels: Sequence[str] = (),
+    partition: Partition | None = None,
+) -> PoolUse:
+    """The mean use of all offered cards, of some models or of one partition; two queries."""
     cards = Card.objects.exclude(state="retired")
     if labels:
         cards = cards.filter(label__in=labels)
+    if partition is not None:
+        cards = cards.filter(partition=partition)
     number = cards.count()
-    where, given = _narrowed(labels)
+    where, given = _narrowed(labels, partition)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FILTER (WHERE hours >= 12), sum(busy), sum(known) FROM ("  # noqa: S608
@@ -116,8 +126,13 @@ def _mine(standing: Standing) -> Q:
     return standing.sees("")
 
 
-def _narrowed(labels: Sequence[str]) -> tuple[str, list[list[str]]]:
-    return (" AND c.label = ANY(%s)", [list(labels)]) if labels else ("", [])
+def _narrowed(labels: Sequence[str], partition: Partition | None) -> tuple[str, list[Any]]:
+    parts: list[tuple[str, Any]] = []
+    if labels:
+        parts.append((" AND c.label = ANY(%s)", list(labels)))
+    if partition is not None:
+        parts.append((" AND c.partition_id = %s", partition.pk))
+    return "".join(sql for sql, _given in parts), [given for _sql, given in parts]
 
 
 def _held_hours(projects: Sequence[int], since: datetime, until: datetime) -> dict[int, float]:

@@ -1,0 +1,1 @@
+"""What capacity planning changes."""
