@@ -8,8 +8,10 @@ from nodeagent.protocol.vocabulary import Fidelity
 class Reading(Struct, frozen=True, kw_only=True):
     """Ten seconds of one card, or of one slice when `slice` is set. None is unknown, never 0.
 
-    Shares in per cent, memory in MiB, rates in MiB/s, power in watts, temperature in °C. The last
-    four are what the work says of itself, per second and in milliseconds, beside its first slice.
+    Shares in per cent, memory in MiB, rates in MiB/s, power in watts, temperature in °C. The four
+    from `samples_s` to `latency_ms` are what the work says of itself, per second and in
+    milliseconds, beside its first slice. `disk_mib_s` and `net_mib_s` are its process tree's own.
+    `pcie_width` is in lanes; it and the generation are those of now: an idle card may use less.
     """
 
     at: float
@@ -43,6 +45,8 @@ class Reading(Struct, frozen=True, kw_only=True):
     tokens_s: float | None = None
     queries_s: float | None = None
     latency_ms: float | None = None
+    pcie_width: int | None = None
+    pcie_generation: int | None = None
     fidelity: Fidelity = Fidelity.MEASURED
 
 

@@ -31,11 +31,14 @@ WIDE = (
     "tokens_s",
     "queries_s",
     "latency_ms",
+    "pcie_width",
+    "pcie_generation",
 )
 """Number columns of a raw row, in the order of the COPY; NULL is unknown, never 0.
 
-ECC counts grow over the life of the card; `throttle` is the vendor's own bits of reasons; the
-last four are what the work says of itself, beside its first slice only.
+ECC counts grow over the life of the card; `throttle` is the vendor's own bits of reasons; the four
+from `samples_s` on are what the work says of itself, beside its first slice only. The PCIe link is
+told as it is at the end of the row.
 """
 
 
@@ -73,6 +76,8 @@ class Sample(models.Model):
     tokens_s = models.FloatField(null=True)
     queries_s = models.FloatField(null=True)
     latency_ms = models.FloatField(null=True)
+    pcie_width = models.SmallIntegerField(null=True)
+    pcie_generation = models.SmallIntegerField(null=True)
     fidelity = models.CharField(max_length=12)
 
     class Meta:
