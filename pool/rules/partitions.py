@@ -12,6 +12,18 @@ KEYS = ("vendors", "labels", "nodes", "cards")
 """What a selector may name: vendors, card labels, node names, card UUIDs; all given must match."""
 
 POLICIES = ("binpack", "spread", "fragmentation")
+FOREIGN_WORK = ("block", "alert", "tolerate")
+"""A card that people use without the pool is not offered; is offered, and told of; is offered."""
+
+CONTESTED, WELL = "contested", "ok"
+
+
+def health_counted(told: str, foreign_work: str | None) -> str:
+    """What a node's word on a card counts for, by what its partition does about foreign work.
+
+    A card in no partition is not offered with it.
+    """
+    return WELL if told == CONTESTED and foreign_work in ("alert", "tolerate") else told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

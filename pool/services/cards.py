@@ -19,10 +19,11 @@ from pool.models.cards import Card
 from pool.models.nodes import Node
 from pool.models.partitions import Partition
 from pool.models.placements import Hold
-from pool.rules.partitions import Traits, matches
+from pool.rules.partitions import Traits, health_counted, matches
 from pool.selectors.hardware.standing import cards_stand
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.hardware.errors import CLEAN_PERIOD, RESET_NEEDED, errors_taken, fresh
+from pool.services.hardware.foreign import foreign_take, is_told, names_kept
 from pool.services.moves import locked, move
 from pool.wake import round_wanted
 
@@ -153,32 +154,37 @@ def cards_health(*, node: Node, told: Iterable[CardHealth], actor: Actor) -> boo
         return False
     changed = False
     # The facts of a card are long, and nothing of them is asked here.
-    for row in Card.objects.filter(node=node, uuid__in=by_uuid).defer("facts"):
+    rows = Card.objects.filter(node=node, uuid__in=by_uuid).select_related("partition")
+    for row in rows.defer("facts"):
         one = by_uuid[row.uuid]
         if fresh(row, one):
             changed |= _err_card(row, one, node, actor)
         then = _then(row, one)
         if then is not None:
             changed |= _move_card(row, then, one, node, actor)
+        changed |= foreign_take(card=row, foreign=one.foreign, node=node, actor=actor)
     return changed
 
 
 def _settled(node: Node, told: dict[str, CardHealth]) -> bool:
-    """Every card is what the node says of it, and no error is new: so it is nearly always."""
+    """Every card is what the node says of it, and nothing is new: so it is nearly always."""
     stand = cards_stand(node=node, uuids=told)
     return all(
-        HEALTH.get(told[uuid].health) == state
-        and all(error.seq <= taken for error in told[uuid].errors)
-        for uuid, (state, taken) in stand.items()
+        HEALTH.get(health_counted(told[uuid].health, one.foreign_work)) == one.state
+        and list(told[uuid].foreign) == one.foreign
+        and all(error.seq <= one.errors_seen for error in told[uuid].errors)
+        for uuid, one in stand.items()
     )
 
 
 def _then(row: Card, one: CardHealth) -> CardState | None:
     """Where the node's word takes the card; None where it stays.
 
-    A person's clearing stands: the word for an error that was taken before keeps no card out.
+    A person's clearing stands: the word for an error that was taken before keeps no card out. What
+    foreign work counts for is the partition's choice.
     """
-    then = HEALTH.get(one.health)
+    does = row.partition.foreign_work if row.partition is not None else None
+    then = HEALTH.get(health_counted(one.health, does))
     cleared = one.health == RESET_NEEDED and bool(one.errors) and row.state != CardState.CORDONED
     if cleared:
         then = CardState.READY
@@ -213,12 +219,14 @@ def _move_card(row: Card, then: CardState, one: CardHealth, node: Node, actor: A
     if now_locked.state != row.state:
         return False
     ill = then is CardState.CORDONED
-    told = {**_at(node), "foreign": list(one.foreign), "xids": list(one.xids), "why": one.reason}
+    why = one.reason.replace("\x00", "")
+    there = names_kept(one.foreign)
+    told = {**_at(node), "foreign": there, "xids": list(one.xids), "why": why}
     move(
         now_locked,
         then,
         actor=actor,
-        reason=RESET_NEEDED if ill else one.reason or one.health,
+        reason=RESET_NEEDED if ill else why or one.health,
         changes={"clean_until": None},
         told=told,
     )
@@ -230,6 +238,8 @@ def _move_card(row: Card, then: CardState, one: CardHealth, node: Node, actor: A
 def _tell(row: Card, node: Node, one: CardHealth, actor: Actor) -> None:
     """One alert a card while it is ill, whatever it is ill of; it ends when the card is well."""
     key = f"card:{row.uid}"
+    if row.state not in ILL and is_told(row):
+        return
     if row.state not in ILL:
         alert_resolve(key=key, actor=actor, reason=one.health)
         return
@@ -238,7 +248,12 @@ def _tell(row: Card, node: Node, one: CardHealth, actor: Actor) -> None:
         subject=key,
         title=_("%(card)s of %(node)s: %(health)s")
         % {"card": row.label, "node": node.name, "health": one.health},
-        detail={"health": one.health, "reason": one.reason, "xids": list(one.xids)},
+        detail={
+            "health": one.health,
+            "reason": one.reason.replace("\x00", ""),
+            "xids": list(one.xids),
+            "foreign": names_kept(one.foreign),
+        },
         actor=actor,
     )
 

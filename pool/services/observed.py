@@ -32,6 +32,7 @@ from pool.services.cards import cards_found, cards_health
 from pool.services.catalogue.watched import places_take
 from pool.services.gangs.ends import gang_node_lost
 from pool.services.gangs.ranks import rank_take, ranks_of
+from pool.services.hardware.cleaning import cleaning_news, unclean_told
 from pool.services.moves import locked, move
 from pool.services.notebooks.seen import notebooks_seen
 from pool.services.placements import node_wish
@@ -271,7 +272,8 @@ def _columns(row: Attempt, found: FoundWork) -> dict[str, Any]:
         # A node forgets its peak when its agent is started anew; the books keep theirs.
         "peak_memory_mib": max(row.peak_memory_mib or 0, found.peak_memory_mib or 0) or None,
     }
-    return {k: v for k, v in seen.items() if v is not None and v != getattr(row, k)}
+    grown = {k: v for k, v in seen.items() if v is not None and v != getattr(row, k)}
+    return grown | cleaning_news(attempt=row, found=found)
 
 
 def _next(row: Workload, found: FoundWork) -> tuple[WorkloadState, ...]:
@@ -321,6 +323,8 @@ def _progress(row: Attempt, found: FoundWork, report: Report, actor: Actor) -> N
         _clean_slices(attempt, actor)
     if values:
         Attempt.objects.filter(pk=attempt.pk).update(**values)
+    if values.get("unclean"):
+        unclean_told(attempt=attempt, node=row.node, reason=values["unclean"], actor=actor)
     order_heard(
         workload=workload,
         attempt=attempt,

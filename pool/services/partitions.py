@@ -17,11 +17,20 @@ from pool.models.policies import PolicyVersion
 from pool.models.tenants import Organization, TrustGroup
 from pool.models.users import User
 from pool.rules.ceilings import ceilings_from
-from pool.rules.partitions import POLICIES, Traits, disjoint, matches, modes_from, selector_from
+from pool.rules.partitions import (
+    FOREIGN_WORK,
+    POLICIES,
+    Traits,
+    disjoint,
+    matches,
+    modes_from,
+    selector_from,
+)
 from pool.rules.policies import class_policies_from, difference, reason_problem
 from pool.rules.tenants import slug_problem, title_problem
 from pool.selectors.calendar.policies import values_of
 from pool.services.calendar.history import partition_keep
+from pool.services.hardware.foreign import foreign_judged
 from pool.services.moves import locked
 from pool.services.refusals import refuse, refusing
 from pool.wake import round_wanted
@@ -33,7 +42,7 @@ ROWS = {"organizations": Organization, "trust_groups": TrustGroup}
 
 WORDS = frozenset(
     {
-        *("name", "selector", "modes", "policy", "class_policies", "ceilings"),
+        *("name", "selector", "modes", "policy", "class_policies", "ceilings", "foreign_work"),
         *(*ROWS, *SWITCHES, *NUMBERS),
     }
 )
@@ -102,6 +111,8 @@ def partition_change(
         getattr(row, word).set(rows)
     if "selector" in changed:
         _gather(row)
+    if "foreign_work" in changed:
+        foreign_judged(partition=row, actor=actor)
     told = difference(before, values_of(row))
     if told:
         partition_keep(
@@ -180,6 +191,8 @@ def _wrong(name: str, value: Any) -> str:
         return said % {"least": 0, "most": NUMBERS[name]}
     if name == "policy" and value not in POLICIES:
         return gettext("Choose from: %(known)s.") % {"known": ", ".join(POLICIES)}
+    if name == "foreign_work" and value not in FOREIGN_WORK:
+        return gettext("Choose from: %(known)s.") % {"known": ", ".join(FOREIGN_WORK)}
     if name in ROWS and not all(isinstance(one, ROWS[name]) for one in value):
         return gettext("There is no such organization or trust group.")
     return ""

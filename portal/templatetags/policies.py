@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 from django.utils.translation import gettext as _
 
-from portal.pages.calendar.words import CLASSES, LABELS, PLACEMENTS, SCOPES
+from portal.pages.calendar.words import CLASSES, FOREIGN, LABELS, PLACEMENTS, SCOPES
 
 register = template.Library()
 
@@ -21,6 +21,12 @@ def policy_label(name: str) -> str:
 def placement_words(name: str) -> str:
     """How a partition fills its cards."""
     return str(PLACEMENTS.get(name, name))
+
+
+@register.filter
+def foreign_words(name: str) -> str:
+    """What becomes of a partition's cards with foreign work on them."""
+    return str(FOREIGN.get(name, name))
 
 
 @register.filter

@@ -11,7 +11,7 @@ from pool.lifecycle.alerts import AlertState
 from pool.lifecycle.events import EventKind
 from pool.models.alerts import Alert
 from pool.models.events import Event
-from pool.models.slices import Slice
+from pool.models.placements import Hold
 from pool.models.workloads import Workload
 from pool.services.alerting.conditions import condition_end
 from pool.services.hardware.errors import CLEAN_S
@@ -27,7 +27,7 @@ def stale_ended() -> int:
         (ERRORS, _cards_without_errors, _("no error for half an hour")),
         (STRUCK, _cards_in_peace, _("nothing ended together for half an hour")),
         (OVERDUE, _moved_work, _("it went on")),
-        (UNCLEAN, _moved_slices, _("it went on")),
+        (UNCLEAN, _clean_slices, _("it went on")),
     ):
         rows = Alert.objects.filter(key__startswith=prefix).exclude(state=AlertState.RESOLVED)
         open_rows = {row.key.removeprefix(prefix): row for row in rows}
@@ -67,11 +67,13 @@ def _moved_work(rows: dict[str, Alert], at: datetime) -> set[str]:
     return _moved(rows, Workload.objects.all())
 
 
-def _moved_slices(rows: dict[str, Alert], at: datetime) -> set[str]:
-    return _moved(rows, Slice.objects.all())
+def _clean_slices(rows: dict[str, Alert], at: datetime) -> set[str]:
+    """Slices that nobody holds any more: their node said that they are clean, or is given up."""
+    held = Hold.objects.filter(slice__uid__in=rows, held__upper_inf=True)
+    return rows.keys() - set(held.values_list("slice__uid", flat=True))
 
 
-def _moved(rows: dict[str, Alert], things: QuerySet[Workload] | QuerySet[Slice]) -> set[str]:
+def _moved(rows: dict[str, Alert], things: QuerySet[Workload]) -> set[str]:
     """Things whose state has changed since the alert, or that are not there."""
     since = dict(things.filter(uid__in=rows).values_list("uid", "state_since"))
     return {uid for uid, row in rows.items() if uid not in since or since[uid] > row.first_seen_at}

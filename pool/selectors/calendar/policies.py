@@ -18,6 +18,7 @@ PARTITION_WORDS = (
     "preemption",
     "sharing",
     "lending",
+    "foreign_work",
     "tolerance_points",
     "give_back_seconds",
     "ceilings",

@@ -22,6 +22,7 @@ from pool.services.gangs.ends import (
     gang_settle,
     gang_state,
 )
+from pool.services.hardware.cleaning import cleaning_news, unclean_told
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.yielding.settle import checkpoint_news, order_heard, order_news
@@ -78,6 +79,7 @@ def _differs(rank: Rank, found: FoundWork, ours: Clock) -> bool:
         or workload.state == WorkloadState.UNREACHABLE
         or bool(_grown(rank, found))
         or bool(_saved(rank.attempt, found, ours))
+        or bool(cleaning_news(attempt=rank.attempt, found=found))
         or order_news(attempt=rank.attempt, found=found)
     )
 
@@ -104,7 +106,10 @@ def _progress(seen: Rank, found: FoundWork, ours: Clock, actor: Actor) -> None:
         return
     was_over = rank.ended_at is not None
     _write(rank, _values(rank, found, ours))
-    _write(attempt, _of_all(attempt, ranks, found, ours))
+    told_of_all = _of_all(attempt, ranks, found, ours)
+    _write(attempt, told_of_all)
+    if told_of_all.get("unclean"):
+        unclean_told(attempt=attempt, node=rank.node, reason=attempt.unclean, actor=actor)
     order_heard(
         workload=workload,
         attempt=attempt,
@@ -162,7 +167,7 @@ def _of_all(
     attempt: Attempt, ranks: Iterable[Rank], found: FoundWork, ours: Clock
 ) -> dict[str, Any]:
     """What the attempt's own row says of all ranks together."""
-    values = _saved(attempt, found, ours)
+    values = _saved(attempt, found, ours) | cleaning_news(attempt=attempt, found=found)
     if attempt.accepted_at is None:
         values["accepted_at"] = now()
     starts = [one.started_at for one in ranks]

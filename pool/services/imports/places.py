@@ -19,7 +19,7 @@ from pool.services.templates import OPTIONAL, SECONDS, template_create, template
 from pool.services.templates import SWITCHES as VERSION_SWITCHES
 
 _WHY = "loaded from a file"
-_PLAIN = ("modes", "policy", "class_policies", "ceilings", *SWITCHES, *NUMBERS)
+_PLAIN = ("modes", "policy", "class_policies", "ceilings", "foreign_work", *SWITCHES, *NUMBERS)
 _VERSION = (
     *("kind", "work_class", "need", "priority", "bandwidth", "price_class", "approval"),
     *SECONDS,

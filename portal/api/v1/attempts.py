@@ -36,11 +36,14 @@ class AttemptOut(serializers.ModelSerializer[Attempt]):
     """What a node reported of a run. The exit code after a signal is minus the signal's number.
 
     A run on several nodes (`size`) has `ranks`; `node` is rank 0's, where they meet at
-    `master_port`. For all other runs the list is empty.
+    `master_port`. For all other runs the list is empty. Its slices are given to nobody else before
+    it is clean (`clean_at`); `unclean` says why it is not yet, `removed` what its node found of it
+    after its end and took away.
     """
 
     node = serializers.SlugRelatedField[Any](slug_field="name", read_only=True)
     ranks = RankOut(many=True, read_only=True)
+    removed = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
         model = Attempt
@@ -65,5 +68,8 @@ class AttemptOut(serializers.ModelSerializer[Attempt]):
             "overran_at",
             "size",
             "master_port",
+            "clean_at",
+            "unclean",
+            "removed",
             "ranks",
         ]

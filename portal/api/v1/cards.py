@@ -38,6 +38,11 @@ class CardOut(serializers.ModelSerializer[Card]):
     )
 
     class Meta:
+    foreign = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="processes on it that the pool did not start, with their owner where known",
+    )
         model = Card
         fields = [
             "uid",
@@ -69,6 +74,7 @@ class CardFilters(Filters):
 
     node = serializers.RegexField(f"^{UID}$", required=False, help_text="uid of a node")
     node_name = serializers.CharField(max_length=253, required=False)
+            "foreign",
     partition = serializers.SlugField(max_length=63, required=False)
     label = serializers.CharField(max_length=80, required=False)  # type: ignore[assignment]
     vendor = serializers.CharField(max_length=16, required=False)

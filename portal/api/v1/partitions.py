@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.models import Partition, TrustGroup
-from pool.rules.partitions import POLICIES, selector_from
+from pool.rules.partitions import FOREIGN_WORK, POLICIES, selector_from
 from pool.selectors.partitions import partition_list, selector_reach
 from pool.services.partitions import NUMBERS, partition_change, partition_create
 from pool.services.refusals import refusing
@@ -41,6 +41,7 @@ class PartitionOut(serializers.ModelSerializer[Partition]):
             "preemption",
             "sharing",
             "lending",
+            "foreign_work",
             "open_to_all",
             "tolerance_points",
             "give_back_seconds",
@@ -67,6 +68,8 @@ class PartitionChange(Given):
     `trust_groups` the names of those that alone may share cards there without hardware isolation.
     `class_policies` gives work classes a placement of their own. `ceilings` are lists by kind
     (`card_sum`, `per_workload`, `card_split`) of {"purposes", "compute_milli", "memory_milli"}.
+    `foreign_work` is what becomes of a card that people use without the pool: `block` (it is not
+    offered; an alert), `alert` (offered, with an alert), `tolerate` (offered).
     `reason` stands in the history beside the change.
     """
 
@@ -85,6 +88,7 @@ class PartitionChange(Given):
     sharing = switch()
     lending = switch()
     open_to_all = switch()
+    foreign_work = serializers.ChoiceField(choices=list(FOREIGN_WORK), required=False)
     tolerance_points = number("tolerance_points")
     give_back_seconds = number("give_back_seconds")
     rank = number("rank")
@@ -142,6 +146,8 @@ class PartitionDoor(Listed):
 
     serializer_class = PartitionOut
     filters = SlugFilters
+    sorts = {"slug": "slug", "name": "name"}
+    searched = ("slug", "name")
     queryset = Partition.objects.none()
     takes = {"create": PartitionIn, "partial_update": PartitionChange, "preview": ReachIn}
     gives = {"create": (201, PartitionOut), "preview": (200, ReachOut)}

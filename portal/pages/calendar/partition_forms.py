@@ -13,7 +13,7 @@ from pool.models.tenants import Organization, TrustGroup
 from pool.rules.ceilings import FULL, SCOPES
 from pool.rules.policies import MOST_REASON
 from pool.services.partitions import NUMBERS
-from portal.pages.calendar.words import CLASSES, HINTS, LABELS, PLACEMENTS
+from portal.pages.calendar.words import CLASSES, FOREIGN, HINTS, LABELS, PLACEMENTS
 from portal.pages.calendar.words import SCOPES as SCOPE_WORDS
 from portal.templatetags.needs import mode_words
 
@@ -32,6 +32,11 @@ class PartitionForm(forms.Form):
     name = forms.CharField(label=LABELS["name"], max_length=120)
     modes = forms.MultipleChoiceField(label=LABELS["modes"], widget=_check())
     policy = forms.ChoiceField(label=LABELS["policy"], choices=list(PLACEMENTS.items()))
+    foreign_work = forms.ChoiceField(
+        label=LABELS["foreign_work"],
+        choices=list(FOREIGN.items()),
+        help_text=HINTS["foreign_work"],
+    )
     organizations = forms.ModelMultipleChoiceField(
         label=LABELS["organizations"],
         queryset=Organization.objects.none(),
@@ -97,9 +102,9 @@ class PartitionForm(forms.Form):
     @staticmethod
     def start(row: Partition) -> dict[str, Any]:
         """The partition as it is now."""
-        plain = ("name", "modes", "policy", "tolerance_points", "give_back_seconds", *SWITCHES)
+        plain = ("name", "modes", "policy", "foreign_work", "tolerance_points", *SWITCHES)
         return {
-            **{name: getattr(row, name) for name in plain},
+            **{name: getattr(row, name) for name in (*plain, "give_back_seconds")},
             "organizations": [one.slug for one in row.organizations.all()],
             "trust_groups": [one.name for one in row.trust_groups.all()],
             **{f"{ASIDE}{name}": value for name, value in row.class_policies.items()},

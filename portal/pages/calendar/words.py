@@ -34,6 +34,7 @@ LABELS = {
     "preemption": _("Work may have to give way"),
     "sharing": _("Cards may be shared without hardware isolation"),
     "lending": _("Idle reserved cards are lent"),
+    "foreign_work": _("Cards that people use without the pool"),
     "tolerance_points": _("Compute may fall short by (points of a hundred)"),
     "give_back_seconds": _("Borrowed cards come back within (seconds)"),
     "ceilings": _("Ceilings of classes"),
@@ -54,7 +55,16 @@ HINTS = {
     "raw_days": _("0: by the size of the pool, 7 days up to 500 cards, 1 day above."),
     "minute_days": _("0: by the size of the pool, 60 days up to 500 cards, 14 days above."),
     "hour_days": _("730 is two years."),
+    "foreign_work": _(
+        "Such work is never ended by the pool. A whole card still starts work only when its memory "
+        "is free."
+    ),
     "tolerance_points": _("2: a slice of 28.6 % meets a need of 30 %."),
+}
+FOREIGN = {
+    "block": _("are not offered, and an alert tells of them"),
+    "alert": _("are offered, and an alert tells of them"),
+    "tolerate": _("are offered, and nobody is told"),
 }
 PLACEMENTS = {
     "fragmentation": _("fewest useless leftovers"),

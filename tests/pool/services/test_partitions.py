@@ -31,6 +31,7 @@ def new(slug="a100", selector=None, **words):
         ({"modes": ["slices"]}, "modes"),
         ({"policy": "random"}, "policy"),
         ({"preemption": "yes"}, "preemption"),
+        ({"foreign_work": "kill"}, "foreign_work"),
         ({"tolerance_points": -1}, "tolerance_points"),
         ({"rank": True}, "rank"),
         ({"owner": "me"}, "owner"),

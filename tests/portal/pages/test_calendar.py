@@ -145,6 +145,7 @@ def changes(part, **given):
         "name": part.name,
         "modes": part.modes,
         "policy": part.policy,
+        "foreign_work": "tolerate",
         "tolerance_points": part.tolerance_points,
         "give_back_seconds": part.give_back_seconds,
         "open_to_all": "on",
@@ -173,14 +174,16 @@ def test_a_partition_is_changed_with_a_reason_and_taken_back(visit, world):
         "card_sum": [{"purposes": ["finetuning"], "compute_milli": 800, "memory_milli": 1000}]
     }
     assert (part.class_policies, part.lending) == ({"inference": "spread"}, False)
+    assert part.foreign_work == "tolerate"
     page = admin.open(path).content.decode()
+    assert "are offered, and nobody is told" in page
     assert "room for bursts" in page and "80 %" in page
     card = admin.part(f"/map/cards/{world.hold_card().uid}/").content.decode()
     assert "Ceilings of classes" in card and "may still be taken" in card
     first = PolicyVersion.objects.get(partition=part, number=1)
     assert admin.send(f"/rules/{first.uid}/revert/").status_code == 303
     part.refresh_from_db()
-    assert (part.ceilings, part.lending) == ({}, True)
+    assert (part.ceilings, part.lending, part.foreign_work) == ({}, True, "block")
 
 
 @pytest.mark.parametrize(
