@@ -17,7 +17,7 @@ from pool.scheduling.model import (
     Topology,
     Waiting,
 )
-from pool.scheduling.offer import offer
+from pool.scheduling.offer import has_room, offer
 from pool.scheduling.stock import NEVER
 from pool.scheduling.take import release, take
 
@@ -210,18 +210,18 @@ def _fewest(
     """After how many of these ends the work fits, with the board and its place then."""
     low, high, done = 0 if from_none else 1, len(running), 0
     base = board
-    found: tuple[int, Board, Placed] | None = None
+    found: tuple[int, Board] | None = None
     while low <= high:
         middle = (low + high) // 2
         trial = base.copy()
         for _, _, ended in running[done:middle]:
             release(trial, ended)
-        placed = offer(trial, work)
-        if placed is not None:
-            found, high = (middle, trial, placed), middle - 1
+        if has_room(trial, work) is not None:
+            found, high = (middle, trial), middle - 1
         else:
             base, done, low = trial, middle, middle + 1
-    return found
+    placed = offer(found[1], work) if found is not None else None
+    return None if found is None or placed is None else (*found, placed)
 
 
 def head_at(trial: Board, work: Waiting, placed: Placed, at_s: float) -> Head:

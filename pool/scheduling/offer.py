@@ -50,6 +50,23 @@ def offer(board: Board, work: Waiting) -> Placed | None:
     return None
 
 
+def has_room(board: Board, work: Waiting) -> int | None:
+    """In which partition `offer` would find a place; without looking for the best one there.
+
+    Which place is taken decides where nothing else would do: for critical work, several shares,
+    and work that has room promised. There the place itself is looked for.
+    """
+    promised = any(promise.workload == work.id for promise in board.snapshot.promises)
+    several = work.need.parts != 1 and not work.need.whole
+    if several or promised or work.priority_class is PriorityClass.CRITICAL:
+        placed = offer(board, work)
+        return None if placed is None else placed.partition
+    for partition in work.partitions:
+        if may_use(board, work, partition) and _cuttings(board, work, partition, Policy.BINPACK):
+            return partition
+    return None
+
+
 def _carves_twice(board: Board, work: Waiting, placed: Placed) -> bool:
     """Work that room is being made for takes no other card apart meanwhile."""
     snapshot = board.snapshot
@@ -82,6 +99,14 @@ def passing(sieved: Iterable[tuple[Reason, Flags]], size: int) -> Flags:
 def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
     state = board.parts.get(partition)
     policy = state.policy_for(work.purpose) if state else Policy.FRAGMENTATION
+    cuttings = _cuttings(board, work, partition, policy)
+    return _placed(board, work, partition, cuttings) if cuttings else None
+
+
+def _cuttings(
+    board: Board, work: Waiting, partition: int, policy: Policy
+) -> tuple[Cutting, ...] | None:
+    """What is cut for it in the first mode that has a place."""
     for mode in modes_offered(board, work, partition):
         grants = grants_for(board, work, partition, mode)
         rows = hopeful(board, mode, grants, board.open_rows(partition))
@@ -90,7 +115,7 @@ def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
         for some in apart(board, work, rows[fine]) if work.endpoint else (rows[fine],):
             cuttings = _pick(board, work, partition, some, grants, mode, policy)
             if cuttings:
-                return _placed(board, work, partition, cuttings)
+                return cuttings
     return None
 
 

@@ -14,7 +14,7 @@ from pool.scheduling.backfill import (
     slip_order,
 )
 from pool.scheduling.board import Board, build
-from pool.scheduling.calendar import forecast_s
+from pool.scheduling.calendar import forecast_s, timed
 from pool.scheduling.explain import Stops, counted, explain, possible, ruled, stops
 from pool.scheduling.headroom import URGENT, keep_headroom
 from pool.scheduling.model import (
@@ -41,6 +41,7 @@ from pool.scheduling.victims import Givers, givers, may_oust
 class Round:
     """What a round has decided so far. `failed` are the shapes that found no place.
 
+    `stuck` are those for which nobody leaves either: room and victims only grow fewer in a round.
     `guard` is the board without what the heads need; the board itself while there is no head.
     """
 
@@ -51,6 +52,7 @@ class Round:
     heads: list[Head] = field(default_factory=list)
     evictions: list[Eviction] = field(default_factory=list)
     failed: set[tuple[object, ...]] = field(default_factory=set)
+    stuck: set[tuple[object, ...]] = field(default_factory=set)
     givers: Givers | None = None
     tell: bool = True
 
@@ -170,10 +172,14 @@ def _sooner(decided: Round, board: Board, work: Waiting, natural: Head | None) -
     snapshot = decided.board.snapshot
     if natural is not None and natural.start.at_s <= snapshot.now_s + snapshot.rules.notice_s:
         return natural
-    if not may_oust(decided.givers, work):
+    alike = _winner(decided.board, work)
+    if alike in decided.stuck or not may_oust(decided.givers, work):
         return natural
     ousting = oust(board, work, decided.evictions)
-    if ousting is None or (natural is not None and natural.start.at_s <= ousting.at_s):
+    if ousting is None:
+        decided.stuck.add(alike)
+        return natural
+    if natural is not None and natural.start.at_s <= ousting.at_s:
         return natural
     decided.evictions += ousting.evictions
     return head_at(ousting.after, work, ousting.placed, ousting.at_s)
@@ -194,12 +200,20 @@ def _slip_in(decided: Round, work: Waiting) -> None:
 
 
 def _oust_behind(decided: Round, work: Waiting, stopped: Stops) -> None:
-    """Make room for work behind the heads that need not wait for them to start."""
+    """Make room for work behind the heads that need not wait for them to start.
+
+    Of alike works for which nobody leaves, the next would have to wait as long as the first.
+    """
+    alike = ("behind", *_winner(decided.board, work))
+    if alike in decided.stuck:
+        return
     ordered, rules = len(decided.evictions), decided.board.snapshot.rules
     head = _head_for(decided, work, stopped)
     soon = head is not None and head.start.at_s <= decided.board.snapshot.now_s + rules.notice_s
     if head is not None and (soon or len(decided.evictions) > ordered):
         decided.add(head)
+    elif alike[1:] in decided.stuck and not timed(decided.board.snapshot):
+        decided.stuck.add(alike)
 
 
 def _start(decided: Round, room: Board, work: Waiting, *, backfilled: bool = False) -> bool:
@@ -242,6 +256,19 @@ def _shape(board: Board, work: Waiting) -> tuple[object, ...]:
         work.priority_class in URGENT,
         (forecast_s(work, snapshot.rules), work.preemptible, work.kept) if timed else None,
         work.id if promised else None,
+    )
+
+
+def _winner(board: Board, work: Waiting) -> tuple[object, ...]:
+    """What decides who may be told to leave for the work: for alike works nobody is alike."""
+    return (
+        *_shape(board, work),
+        work.priority_class,
+        work.endpoint,
+        work.kept,
+        work.short,
+        work.spent,
+        work.over,
     )
 
 

@@ -13,7 +13,7 @@ from pool.scheduling.model import (
     Topology,
     Waiting,
 )
-from pool.scheduling.offer import offer
+from pool.scheduling.offer import has_room, offer
 from pool.scheduling.take import release
 from pool.scheduling.victims import Victim, allowed, eligible, gives_back
 
@@ -46,7 +46,7 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
     victims = list(eligible(board, work, gone))
     if not any(gives_back(work, victims, partition) for partition in work.partitions):
         return None
-    if work.short is not None and offer(board, work) is not None:
+    if work.short is not None and has_room(board, work) is not None:
         return None
     for chosen in _sets(board, work, victims):
         if not _makes_room(board, work, chosen):
@@ -59,8 +59,8 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
 
 def _makes_room(board: Board, work: Waiting, chosen: Sequence[Victim]) -> bool:
     """Whether the work could start once these have left, by the room and by its used-up limits."""
-    placed = offer(_without(board, chosen), work)
-    return placed is not None and gives_back(work, chosen, placed.partition)
+    partition = has_room(_without(board, chosen), work)
+    return partition is not None and gives_back(work, chosen, partition)
 
 
 def _without(board: Board, chosen: Sequence[Victim]) -> Board:

@@ -35,12 +35,19 @@ HOST_PACE = 0.9
 CHUNK = 512
 """States judged at once; bounds the memory of one step."""
 
+FEW = 64
+"""Up to so many states are looked up one by one; more are judged together."""
+
+MOST_JUDGED = 100_000
+"""So many states of nodes are remembered before all are forgotten."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mix:
     """The recent demand as arrays. `milli` is one part's share by kind of card, 0 where barred.
 
-    `pace` is the CPU and the memory that a thousandth of a card draws on the average.
+    `pace` is the CPU and the memory that a thousandth of a card draws on the average; `judged` are
+    the states of nodes for which `useless` has an answer already.
     """
 
     cpu: Floats
@@ -50,6 +57,7 @@ class Mix:
     milli: Floats
     weight: Floats
     pace: tuple[float, float]
+    judged: dict[bytes, np.float32] = field(default_factory=dict, compare=False)
 
 
 @dataclass(slots=True)
@@ -168,18 +176,33 @@ def useless(mix: Mix, cpu: Floats, memory: Floats, free: Floats, kind: Ints) -> 
     `free` and `kind` are by state and card; a missing card is free 0 of kind 0.
     """
     states = np.column_stack((cpu, memory, free, kind.astype(np.float32)))
+    if len(states) <= FEW:
+        return _remembered(mix, states)
     alike, where = np.unique(states, axis=0, return_inverse=True)
-    width = free.shape[1]
     out = np.empty(len(alike), dtype=np.float32)
     for at in range(0, len(alike), CHUNK):
-        some = alike[at : at + CHUNK]
-        kinds = some[:, 2 + width :].astype(np.int64)
-        out[at : at + CHUNK] = _useless(mix, some[:, 0], some[:, 1], some[:, 2 : 2 + width], kinds)
+        out[at : at + CHUNK] = _useless(mix, alike[at : at + CHUNK])
     judged: Floats = out[where.reshape(-1)]
     return judged
 
 
-def _useless(mix: Mix, cpu: Floats, memory: Floats, free: Floats, kind: Ints) -> Floats:
+def _remembered(mix: Mix, states: Floats) -> Floats:
+    """The same for a few states: nodes come back to the states in which they were before."""
+    keys = [state.tobytes() for state in states]
+    fresh = [at for at, key in enumerate(keys) if key not in mix.judged]
+    if fresh:
+        if len(mix.judged) > MOST_JUDGED:
+            mix.judged.clear()
+            fresh = list(range(len(keys)))
+        found = _useless(mix, states[fresh])
+        mix.judged.update((keys[at], value) for at, value in zip(fresh, found, strict=True))
+    return np.array([mix.judged[key] for key in keys], dtype=np.float32)
+
+
+def _useless(mix: Mix, states: Floats) -> Floats:
+    width = (states.shape[1] - 2) // 2
+    cpu, memory, free = states[:, 0], states[:, 1], states[:, 2 : 2 + width]
+    kind = states[:, 2 + width :].astype(np.int64)
     asked = mix.milli.T[kind].transpose(0, 2, 1)
     fits = (asked > 0) & (free[:, None, :] >= asked)
     usable = (fits * free[:, None, :]).sum(axis=2)

@@ -261,11 +261,31 @@ def _across(board: Board, work: Waiting, cells: Cells, policy: Policy) -> tuple[
     for kind, network in sorted(set(zip(cells.kind.tolist(), networks.tolist(), strict=True))):
         here = (cells.kind == kind) & (networks == network)
         cap = max(sizes[kind, node] for node in cells.node[here].tolist())
-        order = [i for i in _ranked(board, work, cells, here, policy)]
-        found = _fill(board, work, cells, order, cap)
+        shape = _shape(work, cap)
+        if _one_node(work, shape):
+            found = _single(board, work, cells, here, policy)
+        else:
+            found = _fill(board, work, cells, _ranked(board, work, cells, here, policy), shape, cap)
         if found is not None:
             return found
     return None
+
+
+def _one_node(work: Waiting, shape: tuple[tuple[int, int], ...]) -> bool:
+    """Whether all its cards come from one node, whichever."""
+    return len(shape) == 1 and shape[0][1] == 1 and work.need.topology is not Topology.WHOLE_NODES
+
+
+def _single(
+    board: Board, work: Waiting, cells: Cells, here: Flags, policy: Policy
+) -> tuple[int, ...] | None:
+    """The first in order of liking that has them all; the rest need no order."""
+    parts = work.need.parts
+    fine = here & (cells.count >= parts)
+    for i in np.flatnonzero(fine).tolist():
+        fine[i] = _host_ok(board, work, int(cells.node[i]), parts)
+    best = _liked(board, work, cells, fine, policy)
+    return None if best is None else tuple(sorted(best_set(board, cells.members(best), parts)))
 
 
 def _sizes(board: Board) -> dict[tuple[int, int], int]:
@@ -280,13 +300,18 @@ def _sizes(board: Board) -> dict[tuple[int, int], int]:
 
 
 def _fill(
-    board: Board, work: Waiting, cells: Cells, order: Sequence[int], cap: int
+    board: Board,
+    work: Waiting,
+    cells: Cells,
+    order: Sequence[int],
+    shape: tuple[tuple[int, int], ...],
+    cap: int,
 ) -> tuple[int, ...] | None:
     """Alike on the nodes that were asked for; else whole nodes, then the fullest with the rest."""
     entire = work.need.topology is Topology.WHOLE_NODES and not work.need.nodes
     chosen: list[int] = []
     used: set[int] = set()
-    for count, times in _shape(work, cap):
+    for count, times in shape:
         least = cap if entire else count
         able = [i for i in order if cells.count[i] >= least and int(cells.node[i]) not in used]
         able = [i for i in able if _host_ok(board, work, int(cells.node[i]), count)]
