@@ -44,6 +44,7 @@ def mig(name: str) -> Geometry:
     """The MIG geometry of a card, as the published tables give it."""
     told = json.loads((files("nodeagent.facts") / "mig" / f"{name}.json").read_text())
     names = ("name", "compute", "size", "memory_mib", "nominal_gb", "max_instances", "media")
+    names += ("encoders", "decoders")
     return Geometry(
         mode=Mode.MIG,
         units=told["units"],

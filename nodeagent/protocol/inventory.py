@@ -9,7 +9,8 @@ class Profile(Struct, frozen=True):
     """One kind of slice that a card can be cut into.
 
     `compute` and `size` count the card's own units (for MIG: g and memory places); `starts` are the
-    legal first places; `memory_mib` is usable memory, `nominal_gb` what the name says.
+    legal first places; `memory_mib` is usable memory, `nominal_gb` what the name says. `encoders`
+    and `decoders` are the video engines that such a slice has to itself; None is unknown.
     """
 
     name: str
@@ -22,6 +23,8 @@ class Profile(Struct, frozen=True):
     max_instances: int
     cores: int | None = None
     media: bool = False
+    encoders: int | None = None
+    decoders: int | None = None
 
 
 class Geometry(Struct, frozen=True):
@@ -86,6 +89,8 @@ class Card(Struct, frozen=True, kw_only=True):
     display: bool = False
     numa: int | None = None
     domain: str | None = None
+    pcie_width_max: int | None = None
+    pcie_generation_max: int | None = None
     links: tuple[Link, ...] = ()
     abilities: tuple[Ability, ...] = ()
 

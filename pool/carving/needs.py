@@ -34,6 +34,8 @@ def ask_of(need: Need) -> Ask:
         proportional=need.proportional,
         profile=need.profile,
         min_size_gb=need.min_size_gb,
+        encoder_units=need.encoder_units,
+        decoder_units=need.decoder_units,
     )
 
 

@@ -4,14 +4,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nodeagent.protocol.inventory import Geometry, Profile
+from nodeagent.protocol.vocabulary import PLACED_MODES
 
 FULL = 1000
 MICRO = 1_000_000
+GRAPHICS = "+gfx"
+"""How the names of profiles end that can draw: they are given only when named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One part of a need. GB are nominal, MiB usable and absolute, shares in thousandths."""
+    """One part of a need. GB are nominal, MiB usable and absolute, shares in thousandths.
+
+    `encoder_units` and `decoder_units` are video engines that it has to itself.
+    """
 
     memory_gb: int | None = None
     memory_mib: int | None = None
@@ -20,6 +26,8 @@ class Ask:
     proportional: bool = False
     profile: str = ""
     min_size_gb: int = 0
+    encoder_units: int = 0
+    decoder_units: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,16 +132,30 @@ def profiles_for(
 ) -> tuple[int, ...]:
     """Profiles that meet the ask, tightest first; a profile asked for by name is the only one.
 
-    Profiles with extra engines (+me, +gfx) are given only when named: they are scarce.
+    Profiles with extra engines (+me, +gfx) are given only when named or for their video engines:
+    they are scarce. Other modes than MIG share the card's engines, so that each profile will do.
     """
+    cut = geometry.mode in PLACED_MODES
+    able = [i for i, p in enumerate(geometry.profiles) if not cut or engines_met(p, ask)]
     if ask.profile:
-        return tuple(i for i, p in enumerate(geometry.profiles) if p.name == ask.profile)
+        return tuple(i for i in able if geometry.profiles[i].name == ask.profile)
     met = [
         i
-        for i, p in enumerate(geometry.profiles)
-        if _plain(p) and memory_met(p, card, ask) and compute_met(geometry, p, ask, tolerance_milli)
+        for i in able
+        if memory_met(geometry.profiles[i], card, ask)
+        and compute_met(geometry, geometry.profiles[i], ask, tolerance_milli)
     ]
-    return tuple(sorted(met, key=lambda i: _tightness(geometry.profiles[i], i)))
+    plain = [i for i in met if _plain(geometry.profiles[i])]
+    if cut and (ask.encoder_units or ask.decoder_units):
+        plain = plain or [i for i in met if not geometry.profiles[i].name.endswith(GRAPHICS)]
+    return tuple(sorted(plain, key=lambda i: _tightness(geometry.profiles[i], i)))
+
+
+def engines_met(profile: Profile, ask: Ask) -> bool:
+    """Whether a slice has so many video engines to itself; unknown ones are not promised."""
+    return (profile.encoders or 0) >= ask.encoder_units and (
+        (profile.decoders or 0) >= ask.decoder_units
+    )
 
 
 def _plain(profile: Profile) -> bool:

@@ -104,7 +104,14 @@ def _books() -> invariants.Books:
         claims=_claims(),
         passing=frozenset(str(state) for state in WORKLOAD.passing),
         holding=frozenset(str(state) for state in HOLDING),
+        engines=_engines(),
     )
+
+
+def _engines() -> dict[int, tuple[int, int]]:
+    """Video encoders and decoders of the cards that have any."""
+    rows = Card.objects.values_list("pk", "facts__nvenc", "facts__nvdec")
+    return {pk: (encoders or 0, decoders or 0) for pk, encoders, decoders in rows}
 
 
 def _slices() -> tuple[invariants.SliceRow, ...]:
@@ -120,6 +127,8 @@ def _slices() -> tuple[invariants.SliceRow, ...]:
             compute_milli=row.compute_milli,
             micro=row.equivalents_micro,
             deadline=row.deadline,
+            encoders=row.encoder_units,
+            decoders=row.decoder_units,
         )
         for row in Slice.objects.filter(lived__upper_inf=True).order_by("pk")
     )

@@ -33,6 +33,8 @@ def claim_of(
         architectures=frozenset(need.architectures),
         isolation=Isolation(need.isolation) if need.isolation else None,
         encoder=need.encoder,
+        encoder_units=need.encoder_units,
+        decoder_units=need.decoder_units,
         graphics=need.graphics,
         min_driver=need.min_driver,
         min_compute_capability=need.min_compute_capability,

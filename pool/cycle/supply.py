@@ -46,7 +46,8 @@ SELECT c.id, c.uuid, c.node_id, c.partition_id, c.label, c.vendor, c.memory_mib,
        c.modes, c.index, c.model, c.strength, c.domain, c.numa, c.offered, c.state,
        c.facts->>'architecture', c.facts->>'compute_capability', c.facts->>'driver',
        coalesce((c.facts->>'nvenc')::int, 0), coalesce((c.facts->>'graphics')::bool, false),
-       (c.facts->'geometries')::text, (c.facts->'links')::text
+       (c.facts->'geometries')::text, (c.facts->'links')::text,
+       coalesce((c.facts->>'nvdec')::int, 0)
 FROM pool_card c WHERE c.partition_id IS NOT NULL AND c.state <> 'retired'
 """
 
@@ -69,7 +70,8 @@ SELECT s.id, s.card_id, s.mode, s.profile, s.memory_mib, s.compute_milli, s.stat
                SELECT l.heavy FROM pool_learnedbandwidth l
                WHERE l.version_id = v.id AND (l.owner_id = w.owner_id OR l.owner_id IS NULL)
                ORDER BY l.owner_id NULLS LAST LIMIT 1), false)
-           ELSE false END
+           ELSE false END,
+       s.encoder_units, s.decoder_units
 FROM pool_slice s
 LEFT JOIN pool_hold h ON h.slice_id = s.id AND upper_inf(h.held)
 LEFT JOIN pool_placement p ON p.id = h.placement_id
@@ -187,6 +189,8 @@ def _slice(row: Row) -> SliceState:
         trust=None if row[11] is None else str(row[11]),
         purpose=row[12] or "",
         heavy_bandwidth=bool(row[13]),
+        encoder_units=row[14],
+        decoder_units=row[15],
     )
 
 
@@ -265,6 +269,7 @@ def _card(
         numa=row[13],
         links=tuple(sorted(links)),
         nvenc=row[19],
+        nvdec=row[23],
         graphics=row[20],
         offered=row[14] and row[15] in (CardBook.READY, CardBook.PARTIAL),
         mixed=bool(partition.ceilings.get(CeilingScope.CARD_SPLIT)),

@@ -21,6 +21,8 @@ UNITS = {
     Change.LESS_HOST_MEMORY: "mib",
     Change.LESS_COMPUTE: "compute_milli",
     Change.LESS_MEMORY: "gb",
+    Change.FEWER_ENCODERS: "encoder_units",
+    Change.FEWER_DECODERS: "decoder_units",
     Change.FEWER_CARDS: "parts",
 }
 """What the number of a change counts; CPU and RAM are for all parts together."""

@@ -96,6 +96,8 @@ def geometry_named(model: str) -> Geometry:
                 starts=tuple(p["starts"]),
                 max_instances=p["max_instances"],
                 media=p["media"],
+                encoders=p["encoders"],
+                decoders=p["decoders"],
             )
             for p in told["profiles"]
         ),

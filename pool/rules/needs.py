@@ -25,11 +25,18 @@ _MOST = {
     "compute_milli": 1000,
     "share_milli": 1000,
     "min_size_gb": 1024,
+    "encoder_units": 64,
+    "decoder_units": 64,
     "cpu_milli": 4_096_000,
     "ram_mib": 67_108_864,
     "disk_mib": 1_073_741_824,
 }
-_LEAST = {"parts": 0, "nodes": 0, "min_size_gb": 0, "cpu_milli": 0, "ram_mib": 0, "disk_mib": 0}
+ENGINES = ("encoder_units", "decoder_units")
+"""Video engines that each part has to itself."""
+
+_LEAST = dict.fromkeys(
+    ("parts", "nodes", "min_size_gb", *ENGINES, "cpu_milli", "ram_mib", "disk_mib"), 0
+)
 _WORDS = {
     "vendors": frozenset(Vendor),
     "modes": frozenset(Mode),
@@ -59,6 +66,8 @@ class Need:
     and disk are None where the node's own share per card is meant. `proportional`: compute is at
     least the memory's proportion (requirement P3: memory alone takes the greater of the two).
     `nodes` is on how many nodes a gang lies, alike on each; 0 is as few as it fits on.
+    `encoder_units` and `decoder_units` are video engines that each part has to itself; `encoder`
+    alone asks for a card that has an encoder, which others may use as well.
     """
 
     parts: int = 1
@@ -77,6 +86,8 @@ class Need:
     architectures: tuple[str, ...] = ()
     isolation: str | None = None
     encoder: bool = False
+    encoder_units: int = 0
+    decoder_units: int = 0
     graphics: bool = False
     min_driver: str = ""
     min_compute_capability: str = ""
@@ -266,7 +277,10 @@ def _contradictions(need: Need) -> dict[str, Problem]:
     """What is right word by word and wrong together."""
     said = [name for name in SIZES if getattr(need, name)]
     if need.parts == 0:
-        wrong = {name: Problem(_("Work without a card has no card size.")) for name in said}
+        engines = [name for name in ENGINES if getattr(need, name)]
+        wrong = {
+            name: Problem(_("Work without a card has no card size.")) for name in (*said, *engines)
+        }
         if not need.cpu_milli:
             wrong["cpu_milli"] = Problem(_("Work without a card must say how much CPU it needs."))
         return wrong

@@ -41,6 +41,8 @@ _CHANGING = (
     "soft",
     "compute",
     "memory",
+    "encoders",
+    "decoders",
     "count",
     "sort",
     "ends",
@@ -100,6 +102,8 @@ class CardTable:
     soft: Ints
     compute: Ints
     memory: Ints
+    encoders: Ints
+    decoders: Ints
     count: Ints
     sort: Ints
     ends: Times
@@ -218,6 +222,8 @@ class Board:
         table.soft[card] = SOFT_CODES[stock.soft]
         table.compute[card] = stock.compute_milli
         table.memory[card] = stock.memory_mib
+        table.encoders[card] = stock.encoders
+        table.decoders[card] = stock.decoders
         table.count[card] = stock.soft_count
         table.sort[card] = sort
         if stock.gives and self.live is not None and not self.live[0][card]:
@@ -261,6 +267,8 @@ def _looks(piece: SliceState) -> tuple[object, ...]:
         piece.size,
         piece.memory_mib,
         piece.compute_milli,
+        piece.encoder_units,
+        piece.decoder_units,
         piece.stage,
         piece.held_by is None,
     )
@@ -358,7 +366,8 @@ def _cards(
     index = {card.id: i for i, card in enumerate(states)}
     kinds: dict[CardKind, int] = {}
     codes = [kinds.setdefault(kind_of(card), len(kinds)) for card in states]
-    zero = np.zeros(len(states), dtype=np.int64)
+    judged = (name for name in _CHANGING if name not in ("offered", "trust", "ends"))
+    zeros = {name: np.zeros(len(states), dtype=np.int64) for name in judged}
     table = CardTable(
         ids=_ints(c.id for c in states),
         index=index,
@@ -367,19 +376,11 @@ def _cards(
         domain=_ints(words.domain(c.node, c.domain) for c in states),
         offered=np.array([c.offered for c in states], dtype=np.bool_),
         trust=_ints(code_of_trust(words, c.trust) for c in states),
-        held=zero.copy(),
-        whole=zero.copy(),
-        layout=zero.copy(),
-        entry=zero.copy(),
-        soft=zero.copy(),
-        compute=zero.copy(),
-        memory=zero.copy(),
-        count=zero.copy(),
-        sort=zero.copy(),
         ends=np.zeros(len(states), dtype=np.float64),
         pieces=pieces_of(snapshot.slices, index),
         modes=[c.mode for c in states],
         links=[{index[p]: s for p, s in c.links if p in index} for c in states],
+        **zeros,
     )
     return tuple(kinds), table
 

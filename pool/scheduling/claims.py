@@ -65,7 +65,8 @@ class Need:
     what its memory is in proportion. `parts` 0 means CPU only. Empty `vendors`,
     `labels`, `modes` and friends mean any; `modes` is in order of preference. `min_size_gb` is
     the template's smallest slice (nominal). `nodes` is on how many nodes a gang lies, with the
-    same number of parts on each; 0 is as few as it fits on.
+    same number of parts on each; 0 is as few as it fits on. `encoder_units` and `decoder_units`
+    are video engines that each part has to itself; `encoder` alone asks for a card that has one.
     """
 
     parts: int = 1
@@ -84,6 +85,8 @@ class Need:
     architectures: frozenset[str] = frozenset()
     isolation: Isolation | None = None
     encoder: bool = False
+    encoder_units: int = 0
+    decoder_units: int = 0
     graphics: bool = False
     min_driver: str = ""
     min_compute_capability: str = ""

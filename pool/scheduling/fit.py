@@ -201,8 +201,17 @@ def _capacity(board: Board, work: Waiting, mode: Mode, rows: Ints, grants: Grant
         there = soft_there(board, rows, grants)
         yield Reason.MEMORY, (cards.memory[rows] >= grants.memory[cards.kind[rows]]) | there
         yield Reason.COMPUTE, (cards.compute[rows] >= grants.compute[cards.kind[rows]]) | there
+        yield from _engines(board, work.need, rows, there)
         yield Reason.LAYOUT, cards.count[rows] < MOST_SOFT_SLICES
         yield from _profiled(board, mode, rows, grants)
+
+
+def _engines(board: Board, need: Need, rows: Ints, there: Flags) -> Sieve:
+    """Video engines that the card's other shares have left."""
+    if need.encoder_units:
+        yield Reason.ENCODER, (board.cards.encoders[rows] >= need.encoder_units) | there
+    if need.decoder_units:
+        yield Reason.DECODER, (board.cards.decoders[rows] >= need.decoder_units) | there
 
 
 def soft_there(board: Board, rows: Ints, grants: Grants) -> Flags:

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from nodeagent.protocol.vocabulary import Isolation, Mode, WorkloadKind
+from nodeagent.protocol.inventory import Geometry
+from nodeagent.protocol.vocabulary import PLACED_MODES, Isolation, Mode, WorkloadKind
 from pool.carving.sizes import (
     FULL,
     MICRO,
@@ -35,7 +36,8 @@ class Grant:
     """What one part gets: usable MiB, thousandths of compute, card equivalents in millionths.
 
     `profiles` are the geometry's profiles that would do, tightest first; empty for a soft share and
-    for a whole card. Sizes are those of the tightest.
+    for a whole card. Sizes are those of the tightest. A soft share takes `encoder_units` and
+    `decoder_units` of the card's own video engines.
     """
 
     mode: Mode
@@ -43,6 +45,8 @@ class Grant:
     compute_milli: int
     card_micro: int
     profiles: tuple[int, ...] = ()
+    encoder_units: int = 0
+    decoder_units: int = 0
 
 
 def ask_of(need: Need) -> Ask:
@@ -55,6 +59,8 @@ def ask_of(need: Need) -> Ask:
         proportional=need.proportional,
         profile=need.profile,
         min_size_gb=need.min_size_gb,
+        encoder_units=need.encoder_units,
+        decoder_units=need.decoder_units,
     )
 
 
@@ -101,7 +107,7 @@ def _capable(kind: CardKind, need: Need) -> bool:
     wanted = need.min_compute_capability
     if wanted and version(kind.compute_capability) < version(wanted):
         return False
-    return (kind.encoder or not need.encoder) and (kind.graphics or not need.graphics)
+    return (kind.encoders > 0 or not need.encoder) and (kind.graphics or not need.graphics)
 
 
 _STATIC: tuple[tuple[Reason, Callable[[CardKind, Need], bool]], ...] = (
@@ -112,6 +118,9 @@ _STATIC: tuple[tuple[Reason, Callable[[CardKind, Need], bool]], ...] = (
 
 
 def _sized(kind: CardKind, need: Need, mode: Mode, tolerance_milli: int) -> Grant | Reason:
+    short = _engines_short(kind, need)
+    if short is not None:
+        return short
     if mode is Mode.WHOLE:
         return _whole(kind, need)
     geometry = kind.geometry(mode)
@@ -120,18 +129,41 @@ def _sized(kind: CardKind, need: Need, mode: Mode, tolerance_milli: int) -> Gran
     ask = ask_of(need)
     profiles = profiles_for(geometry, kind.size, ask, tolerance_milli)
     if not profiles:
-        if need.profile:
-            return Reason.LAYOUT
-        enough = any(memory_met(profile, kind.size, ask) for profile in geometry.profiles)
-        return Reason.COMPUTE if enough else Reason.MEMORY
+        return _too_small(kind, geometry, ask, tolerance_milli)
     tightest = geometry.profiles[profiles[0]]
-    return Grant(
+    sized = Grant(
         mode=mode,
         memory_mib=tightest.memory_mib,
         compute_milli=profile_compute_milli(geometry, tightest),
         card_micro=profile_micro(geometry, tightest),
         profiles=profiles,
     )
+    return sized if mode in PLACED_MODES else _with_engines(sized, need)
+
+
+def _engines_short(kind: CardKind, need: Need) -> Reason | None:
+    """The card as a whole has fewer video engines than one part wants to itself."""
+    if need.encoder_units > kind.encoders:
+        return Reason.ENCODER
+    return Reason.DECODER if need.decoder_units > kind.decoders else None
+
+
+def _with_engines(sized: Grant, need: Need) -> Grant:
+    """A soft share takes of the card's video engines; what hardware cuts brings its own."""
+    return replace(sized, encoder_units=need.encoder_units, decoder_units=need.decoder_units)
+
+
+def _too_small(kind: CardKind, geometry: Geometry, ask: Ask, tolerance_milli: int) -> Reason:
+    """Which word of the ask no profile of the card meets."""
+    silent = replace(ask, encoder_units=0, decoder_units=0)
+    if ask != silent and profiles_for(geometry, kind.size, silent, tolerance_milli):
+        deaf = replace(ask, decoder_units=0)
+        coded = profiles_for(geometry, kind.size, deaf, tolerance_milli)
+        return Reason.DECODER if coded else Reason.ENCODER
+    if ask.profile:
+        return Reason.LAYOUT
+    enough = any(memory_met(profile, kind.size, ask) for profile in geometry.profiles)
+    return Reason.COMPUTE if enough else Reason.MEMORY
 
 
 def _whole(kind: CardKind, need: Need) -> Grant | Reason:
@@ -149,7 +181,8 @@ def _share(kind: CardKind, need: Need, mode: Mode) -> Grant | Reason:
     share = share_of(kind.size, ask_of(need))
     if share is None:
         return Reason.MEMORY
-    return Grant(mode, share.memory_mib, share.compute_milli, share_micro(kind.size, share))
+    micro = share_micro(kind.size, share)
+    return _with_engines(Grant(mode, share.memory_mib, share.compute_milli, micro), need)
 
 
 def _under(sized: Grant, ceilings: tuple[Ceiling, ...], kind: CardKind) -> Grant | Reason:

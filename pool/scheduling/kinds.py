@@ -21,7 +21,8 @@ class CardKind:
     size: CardSize
     modes: frozenset[Mode]
     geometries: tuple[Geometry, ...]
-    encoder: bool
+    encoders: int
+    decoders: int
     graphics: bool
     strength: int
     mixed: bool
@@ -51,7 +52,8 @@ def kind_of(card: CardState) -> CardKind:
         size=CardSize(nominal_gb=card.nominal_gb, memory_mib=card.memory_mib),
         modes=card.modes,
         geometries=card.geometries,
-        encoder=card.nvenc > 0,
+        encoders=card.nvenc,
+        decoders=card.nvdec,
         graphics=card.graphics,
         strength=card.strength,
         mixed=card.mixed,

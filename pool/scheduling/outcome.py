@@ -23,6 +23,8 @@ class Reason(StrEnum):
     UNPROVEN = "unproven"
     MEMORY = "memory"
     COMPUTE = "compute"
+    ENCODER = "encoder"
+    DECODER = "decoder"
     LAYOUT = "layout"
     HEADROOM = "headroom"
     BANDWIDTH = "bandwidth"
@@ -51,7 +53,10 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSlice:
-    """A slice to be made. `start` and `size` are None in soft modes; sizes in usable MiB."""
+    """A slice to be made. `start` and `size` are None in soft modes; sizes in usable MiB.
+
+    A soft share takes `encoder_units` and `decoder_units` of its card's video engines.
+    """
 
     mode: Mode
     profile: str
@@ -60,6 +65,8 @@ class NewSlice:
     card_micro: int
     start: int | None = None
     size: int | None = None
+    encoder_units: int = 0
+    decoder_units: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

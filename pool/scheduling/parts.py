@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from nodeagent.protocol.vocabulary import Mode
-from pool.carving.sizes import MICRO, profile_compute_milli, profile_micro
+from pool.carving.sizes import FULL, MICRO, profile_compute_milli, profile_micro
 from pool.scheduling.board import Board
 from pool.scheduling.grant import Grant
+from pool.scheduling.kinds import CardKind
 from pool.scheduling.model import CarveMove, NewSlice, Part, SliceState
 from pool.scheduling.stock import as_piece, givable, idle
 from pool.scheduling.trial import Trial
@@ -78,8 +81,8 @@ def soft_cutting(board: Board, row: int, granted: Grant) -> Cutting:
     piece = lying(board, row, granted)
     if piece is not None:
         return Cutting(Part(card=piece.card, slice=piece.id, card_micro=granted.card_micro))
-    memory = board.kinds[board.cards.kind[row]].size.memory_mib
-    return _made(board, row, new, _in_the_way(memory, board.cards.pieces[row], new))
+    kind = board.kinds[board.cards.kind[row]]
+    return _made(board, row, new, _in_the_way(kind, board.cards.pieces[row], new))
 
 
 def lying(board: Board, row: int, granted: Grant) -> SliceState | None:
@@ -100,20 +103,23 @@ def _share(board: Board, row: int, granted: Grant) -> NewSlice:
         memory_mib=granted.memory_mib,
         compute_milli=granted.compute_milli,
         card_micro=granted.card_micro,
+        encoder_units=granted.encoder_units,
+        decoder_units=granted.decoder_units,
     )
 
 
 def _alike(piece: SliceState, new: NewSlice) -> bool:
-    return (piece.mode, piece.profile, piece.memory_mib, piece.compute_milli) == (
-        new.mode,
-        new.profile,
-        new.memory_mib,
-        new.compute_milli,
-    )
+    same = (piece.mode, piece.profile) == (new.mode, new.profile)
+    return same and _amounts(piece) == _amounts(new)
+
+
+def _amounts(piece: SliceState | NewSlice) -> tuple[int, ...]:
+    """Everything of a card that soft shares divide among them."""
+    return (piece.memory_mib, piece.compute_milli, piece.encoder_units, piece.decoder_units)
 
 
 def _in_the_way(
-    memory_mib: int, pieces: tuple[SliceState, ...], new: NewSlice
+    kind: CardKind, pieces: tuple[SliceState, ...], new: NewSlice
 ) -> tuple[SliceState, ...]:
     gone = [p for p in pieces if p.mode is not new.mode]
     staying = [p for p in pieces if p.mode is new.mode]
@@ -121,15 +127,17 @@ def _in_the_way(
     if new.mode is Mode.AMD_PARTITION:
         gone += [p for p in spare if p.profile != new.profile]
         spare = [p for p in spare if p.profile == new.profile]
-    memory = memory_mib - new.memory_mib - sum(p.memory_mib for p in staying)
-    compute = 1000 - new.compute_milli - sum(p.compute_milli for p in staying)
-    memory += sum(p.memory_mib for p in gone if p in staying)
-    compute += sum(p.compute_milli for p in gone if p in staying)
-    while spare and (memory < 0 or compute < 0):
-        largest = spare.pop()
+    there = (kind.size.memory_mib, FULL, kind.encoders, kind.decoders)
+    left = np.array(there) - _amounts(new)
+    for piece in staying:
+        if piece not in gone:
+            left -= _amounts(piece)
+    while spare and (left < 0).any():
+        helps = [piece for piece in spare if (np.array(_amounts(piece))[left < 0] > 0).any()]
+        largest = (helps or spare)[-1]
+        spare.remove(largest)
         gone.append(largest)
-        memory += largest.memory_mib
-        compute += largest.compute_milli
+        left += _amounts(largest)
     return tuple(gone)
 
 

@@ -259,10 +259,10 @@ def _together(board: Board, hunt: Hunt, rows: Ints) -> tuple[Cutting, ...] | Non
 
 def _still_open(board: Board, hunt: Hunt, rows: Ints) -> Sequence[int]:
     """Positions of the cards that still have room for one more part."""
-    cards, grants = board.cards, hunt.grants
+    cards, grants, need = board.cards, hunt.grants, hunt.work.need
     ceilings = ceiling_room(board, hunt.work, hunt.partition, rows)
     there = soft_there(board, rows, grants)
-    calm_here = calm(board, hunt.mode, rows) if hunt.work.need.heavy_bandwidth else None
+    calm_here = calm(board, hunt.mode, rows) if need.heavy_bandwidth else None
     found = []
     for i, row in enumerate(rows.tolist()):
         kind = int(cards.kind[row])
@@ -273,6 +273,8 @@ def _still_open(board: Board, hunt: Hunt, rows: Ints) -> Sequence[int]:
                 there[i]
                 or cards.memory[row] >= grants.memory[kind]
                 and cards.compute[row] >= grants.compute[kind]
+                and cards.encoders[row] >= need.encoder_units
+                and cards.decoders[row] >= need.decoder_units
             )
         if calm_here is not None:
             fine = fine and bool(calm_here[i])

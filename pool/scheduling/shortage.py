@@ -13,6 +13,14 @@ from pool.scheduling.stock import NEVER
 HOST = frozenset({Reason.CPU, Reason.HOST_MEMORY, Reason.DISK})
 """What a node gives beside its cards."""
 
+SOFT = {
+    Reason.MEMORY: "memory_mib",
+    Reason.COMPUTE: "compute_milli",
+    Reason.ENCODER: "encoder_units",
+    Reason.DECODER: "decoder_units",
+}
+"""What soft shares divide among them, in the words of a grant."""
+
 
 def shortage_of(
     board: Board,
@@ -31,7 +39,7 @@ def shortage_of(
         return _quota(board, work, grants, partition)
     if work.need.whole and reason in (Reason.MEMORY, Reason.TOPOLOGY):
         return _cards(board, work, grants, partition)
-    if reason in (Reason.MEMORY, Reason.COMPUTE):
+    if reason in SOFT:
         return _soft(board, grants, last, reason, partition)
     return None
 
@@ -107,13 +115,20 @@ def _soft(
     granted = [g for g in grants.by_kind if isinstance(g, Grant)]
     if not len(rows) or not granted or granted[0].mode in (Mode.MIG, Mode.WHOLE):
         return None
-    memory = reason is Reason.MEMORY
-    free = board.cards.memory[rows] if memory else board.cards.compute[rows]
+    cards = board.cards
+    column = {
+        Reason.MEMORY: cards.memory,
+        Reason.COMPUTE: cards.compute,
+        Reason.ENCODER: cards.encoders,
+        Reason.DECODER: cards.decoders,
+    }[reason]
+    free = column[rows]
     best = int(np.argmax(free))
-    needed = (grants.memory if memory else grants.compute)[board.cards.kind[rows[best]]]
+    mine = grants.by_kind[cards.kind[rows[best]]]
+    needed = getattr(mine, SOFT[reason], 0)
     node = board.nodes.states[board.cards.node[rows[best]]]
     return Shortage(
-        unit="memory_mib" if memory else "compute_milli",
+        unit=SOFT[reason],
         needed=int(needed),
         free=int(free[best]),
         where=node.name,

@@ -28,8 +28,9 @@ class Stock:
     `whole` is how many moves it takes to give it whole, NEVER when it cannot be. `layout` is its
     MIG layout once foreign idle slices are gone, None when it cannot be cut; `entry` the moves that
     takes. `soft` is the one soft mode that it can be shared in (or any, or none), with the compute
-    and memory left in it. `coming` tells that a soft share is on its way which nobody holds: it can
-    be given as it is, but not removed. `gives` is false for a card that has nothing at all to give.
+    and memory left in it, and the video engines. `coming` tells that a soft share is on its way
+    which nobody holds: it can be given as it is, but not removed. `gives` is false for a card that
+    has nothing at all to give.
     """
 
     held: int
@@ -39,6 +40,8 @@ class Stock:
     soft: str
     compute_milli: int
     memory_mib: int
+    encoders: int
+    decoders: int
     soft_count: int
     coming: bool
     gives: bool
@@ -56,7 +59,13 @@ def givable(piece: SliceState) -> bool:
 
 def stock_of(kind: CardKind, mode: Mode | None, pieces: Sequence[SliceState]) -> Stock:
     """Work out what the card can still give. `mode` is what its hardware was left in."""
-    soft, compute, memory, count = _soft(kind, pieces)
+    soft, staying = _soft(pieces)
+    compute = memory = encoders = decoders = 0
+    if soft != SOFT_NONE:
+        compute = FULL - sum(piece.compute_milli for piece in staying)
+        memory = kind.size.memory_mib - sum(piece.memory_mib for piece in staying)
+        encoders = kind.encoders - sum(piece.encoder_units for piece in staying)
+        decoders = kind.decoders - sum(piece.decoder_units for piece in staying)
     layout, entry = _layout(kind, mode, pieces)
     whole = _whole(kind, mode, pieces)
     coming = any(_shared(piece) and givable(piece) and not idle(piece) for piece in pieces)
@@ -69,7 +78,9 @@ def stock_of(kind: CardKind, mode: Mode | None, pieces: Sequence[SliceState]) ->
         soft=soft,
         compute_milli=compute,
         memory_mib=memory,
-        soft_count=count,
+        encoders=encoders,
+        decoders=decoders,
+        soft_count=len(staying),
         coming=coming,
         gives=whole != NEVER or shares or (layout is not None and _open(kind, layout)),
     )
@@ -123,12 +134,9 @@ def as_piece(piece: SliceState) -> Piece:
     )
 
 
-def _soft(kind: CardKind, pieces: Sequence[SliceState]) -> tuple[str, int, int, int]:
-    """Mode, compute, memory and count: idle soft slices count as free, for they can be removed."""
+def _soft(pieces: Sequence[SliceState]) -> tuple[str, Sequence[SliceState]]:
+    """The soft mode, and what stays: idle soft slices count as free, for they can be removed."""
     staying = [piece for piece in pieces if not idle(piece)]
     if any(piece.mode in PLACED_MODES for piece in staying):
-        return SOFT_NONE, 0, 0, 0
-    compute = FULL - sum(piece.compute_milli for piece in staying)
-    memory = kind.size.memory_mib - sum(piece.memory_mib for piece in staying)
-    mode = staying[0].mode.value if staying else SOFT_ANY
-    return mode, compute, memory, len(staying)
+        return SOFT_NONE, ()
+    return staying[0].mode.value if staying else SOFT_ANY, staying

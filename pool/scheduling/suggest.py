@@ -29,6 +29,8 @@ class Change(StrEnum):
     ACROSS_NODES = "across_nodes"
     LESS_COMPUTE = "less_compute"
     LESS_MEMORY = "less_memory"
+    FEWER_ENCODERS = "fewer_encoders"
+    FEWER_DECODERS = "fewer_decoders"
     FEWER_CARDS = "fewer_cards"
 
 
@@ -36,7 +38,8 @@ class Change(StrEnum):
 class Suggestion:
     """One change that was planned and does start the work now. `work` is the changed claim.
 
-    `amount` is the new number in the need's own unit (seconds, thousandths, GB, MiB, parts), or 0
+    `amount` is the new number in the need's own unit (seconds, thousandths, GB, MiB, engines,
+    parts), or 0
     where the change has none.
     """
 
@@ -121,6 +124,10 @@ def _smaller(work: Waiting) -> Tried:
         memory = (need.memory_gb or 0) * percent // 100
         if memory >= max(1, need.min_size_gb):
             yield Change.LESS_MEMORY, memory, _with(work, replace(need, memory_gb=memory))
+    for units in range(need.encoder_units - 1, 0, -1):
+        yield Change.FEWER_ENCODERS, units, _with(work, replace(need, encoder_units=units))
+    for units in range(need.decoder_units - 1, 0, -1):
+        yield Change.FEWER_DECODERS, units, _with(work, replace(need, decoder_units=units))
     for parts in range(need.parts - 1, 0, -1):
         yield Change.FEWER_CARDS, parts, _with(work, _parts(need, parts))
 

@@ -108,6 +108,8 @@ def _made(board: Board, part: Part, work: Waiting) -> SliceState:
         trust=work.trust,
         purpose=work.purpose,
         heavy_bandwidth=work.need.heavy_bandwidth,
+        encoder_units=part.new.encoder_units,
+        decoder_units=part.new.decoder_units,
     )
 
 

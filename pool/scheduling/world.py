@@ -78,8 +78,8 @@ class CardState:
     `modes` are those that both the card can do and its partition offers now. `mode` is the mode
     of its slices, or the one its hardware was left in; None means whole. `trust` is the trust
     group of its holders now, None when nobody holds it. `links` pairs a peer card's id with its
-    score (plus 100 per NVLink). `offered` is false when the card is cordoned, contested, lost,
-    silent or retired.
+    score (plus 100 per NVLink). `nvenc` and `nvdec` count its video engines. `offered` is false
+    when the card is cordoned, contested, lost, silent or retired.
     """
 
     id: int
@@ -104,6 +104,7 @@ class CardState:
     numa: int | None = None
     links: tuple[tuple[int, int], ...] = ()
     nvenc: int = 0
+    nvdec: int = 0
     graphics: bool = False
     offered: bool = True
     mixed: bool = False
@@ -115,7 +116,9 @@ class SliceState:
 
     `start` and `size` count the geometry's places and are None in soft modes. `compute_milli` is
     in thousandths of the card, rounded down. `held_by` is the workload with an open hold on it,
-    `trust`, `purpose` and `heavy_bandwidth` are that workload's.
+    `trust`, `purpose` and `heavy_bandwidth` are that workload's. `encoder_units` and
+    `decoder_units` are what a soft share takes of the card's video engines: whole cards and MIG
+    slices bring their own.
     """
 
     id: int
@@ -131,6 +134,8 @@ class SliceState:
     trust: str | None = None
     purpose: str = ""
     heavy_bandwidth: bool = False
+    encoder_units: int = 0
+    decoder_units: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,13 @@ from django.db.models import Count, Min
 
 from nodeagent.protocol.inventory import Card as CardFacts
 from nodeagent.protocol.inventory import Geometry
-from nodeagent.protocol.vocabulary import MODE_ISOLATION, Isolation, Mode, WorkloadKind
+from nodeagent.protocol.vocabulary import (
+    MODE_ISOLATION,
+    PLACED_MODES,
+    Isolation,
+    Mode,
+    WorkloadKind,
+)
 from pool.carving.needs import ask_of, modes_of
 from pool.carving.recommend import MICRO_WHOLE, Asker, Offer, Option, Why, recommend
 from pool.carving.sizes import CardSize
@@ -85,7 +91,7 @@ class PlacedOption:
             return need.parts <= (len(self.homes) or self.cards)
         if need.whole and need.topology in SEVERAL:
             return any(_lies(need, here) for here in _domains(need, self.homes))
-        return need.parts <= cards * _per_card(self.option, self.sample)
+        return need.parts <= cards * _per_card(self.option, self.sample, need)
 
     def micro(self, need: Need) -> int:
         """Card equivalents of all parts, in millionths."""
@@ -221,6 +227,8 @@ def _wanted(card: Card, facts: CardFacts, need: Need) -> bool:
         and (not need.vendors or card.vendor in need.vendors)
         and (not need.architectures or facts.architecture in need.architectures)
         and (not need.encoder or bool(facts.nvenc))
+        and (facts.nvenc or 0) >= need.encoder_units
+        and (facts.nvdec or 0) >= need.decoder_units
         and (not need.graphics or facts.graphics)
         and card.nominal_gb >= need.min_size_gb
     )
@@ -259,13 +267,18 @@ def _offers(
     return tuple(found), tuple(shut)
 
 
-def _per_card(option: Option, card: Card) -> int:
-    """How many such parts one empty card can hold."""
+def _per_card(option: Option, card: Card, need: Need) -> int:
+    """How many such parts one empty card can hold; soft shares divide its video engines as well."""
     if option.mode is Mode.WHOLE:
         return 1
-    geometry = geometry_of(card_facts(card), option.mode)
+    facts = card_facts(card)
+    geometry = geometry_of(facts, option.mode)
     named = {p.name: p.max_instances for p in geometry.profiles} if geometry else {}
-    return named.get(option.profile) or max(1, MICRO_WHOLE // max(1, option.card_micro))
+    most = named.get(option.profile) or max(1, MICRO_WHOLE // max(1, option.card_micro))
+    engines = ((facts.nvenc, need.encoder_units), (facts.nvdec, need.decoder_units))
+    if option.mode not in PLACED_MODES:
+        most = min([most, *((has or 0) // asked for has, asked in engines if asked)])
+    return most
 
 
 def host_holds(*, need: Need, partitions: Iterable[Partition]) -> bool:

@@ -142,6 +142,7 @@ TEMPLATES: tuple[dict[str, Any], ...] = (
             "memory_gb": 4,
             "compute_percent": 10,
             "encoder": True,
+            "encoder_units": 1,
             "modes": ["timeslice"],
             "vendors": NVIDIA,
         },

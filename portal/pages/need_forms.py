@@ -9,11 +9,13 @@ from django.utils.translation import gettext_lazy as _
 from pool.models.partitions import Partition
 from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
-from pool.rules.needs import SIZES
+from pool.rules.needs import ENGINES, SIZES
 from pool.selectors.memberships import Standing
 from pool.selectors.partitions import partition_list
 from pool.selectors.templates import usable_templates
 from pool.selectors.tenants import working_projects
+from portal.pages.calendar.durations import DurationField
+from portal.templatetags.units import duration
 
 HOW = [
     ("template", _("As the template says")),
@@ -30,12 +32,11 @@ LIES = [
     ("spread", _("each on another node")),
     ("anywhere", _("on any nodes")),
 ]
-UNITS = [(60, _("minutes")), (3600, _("hours")), (86400, _("days"))]
 TAKES = {
     "template": (),
-    "size": ("memory_gb", "compute_percent"),
-    "profile": ("profile",),
-    "whole": ("topology", "nodes"),
+    "size": ("memory_gb", "compute_percent", *ENGINES),
+    "profile": ("profile", *ENGINES),
+    "whole": ("topology", "nodes", *ENGINES),
 }
 LONGEST = 366 * 86400
 
@@ -65,6 +66,20 @@ class NeedForm(forms.Form):
     profile = forms.CharField(
         label=_("Profile"), max_length=40, required=False, help_text=_("For example 2g.20gb.")
     )
+    encoder_units = forms.IntegerField(
+        label=_("Video encoders for each part"),
+        min_value=0,
+        max_value=64,
+        required=False,
+        help_text=_("Engines that nobody else uses meanwhile. Most work needs none."),
+    )
+    decoder_units = forms.IntegerField(
+        label=_("Video decoders for each part"),
+        min_value=0,
+        max_value=64,
+        required=False,
+        help_text=_("Engines that nobody else uses meanwhile, to read video."),
+    )
     parts = forms.IntegerField(
         label=_("How many of them"),
         min_value=1,
@@ -86,10 +101,7 @@ class NeedForm(forms.Form):
         required=False,
         help_text=_("With as many cards on each. Left empty: as few nodes as possible."),
     )
-    time_value = forms.IntegerField(label=_("For how long"), min_value=1, max_value=99999)
-    time_unit = forms.TypedChoiceField(
-        label=_("Unit of time"), choices=UNITS, coerce=int, initial=3600
-    )
+    time_value = DurationField(label=_("For how long"), least=60, most=LONGEST)
     partitions = forms.ModelMultipleChoiceField(
         label=_("Only in"),
         queryset=Partition.objects.none(),
@@ -114,13 +126,11 @@ class NeedForm(forms.Form):
             self.add_error("memory_gb", _("Say how much memory, how much compute, or both."))
         if how == "profile" and not data.get("profile"):
             self.add_error("profile", _("Name a profile."))
-        seconds = (data.get("time_value") or 0) * (data.get("time_unit") or 0)
+        seconds = data.get("time_value") or 0
         version = self.version
         if version is not None and seconds > version.max_seconds:
-            longest = _("This template runs at most %(n)d h.") % {"n": version.max_seconds // 3600}
-            self.add_error("time_value", longest)
-        elif seconds > LONGEST:
-            self.add_error("time_value", _("Nothing is given for more than a year."))
+            longest = _("This template runs at most %(time)s.")
+            self.add_error("time_value", longest % {"time": duration(version.max_seconds)})
         return data
 
     @property
@@ -138,7 +148,7 @@ class NeedForm(forms.Form):
     @property
     def seconds(self) -> int:
         """The duration."""
-        return int(self.cleaned_data["time_value"]) * int(self.cleaned_data["time_unit"])
+        return int(self.cleaned_data["time_value"])
 
     @property
     def overrides(self) -> dict[str, Any]:
@@ -160,7 +170,7 @@ def as_filled_in(need: Mapping[str, Any], version: TemplateVersion) -> dict[str,
     start: dict[str, Any] = {"template": version.template.slug, "parts": need.get("parts", 1)}
     alike = all(
         (need.get(name) or None) == (version.need.get(name) or None)
-        for name in (*SIZES, "topology", "nodes")
+        for name in (*SIZES, *ENGINES, "topology", "nodes")
     )
     if alike and need.get("parts", 1) == version.need.get("parts", 1):
         return start
@@ -168,14 +178,16 @@ def as_filled_in(need: Mapping[str, Any], version: TemplateVersion) -> dict[str,
 
 
 def _sized(need: Mapping[str, Any]) -> dict[str, Any]:
+    engines = {name: need[name] for name in ENGINES if need.get(name)}
     if need.get("whole"):
         lies = {name: need[name] for name in TAKES["whole"] if need.get(name)}
         return {"how": "whole", **lies}
     if need.get("profile"):
-        return {"how": "profile", "profile": need["profile"]}
+        return {"how": "profile", "profile": need["profile"], **engines}
     compute = need.get("compute_milli") or need.get("share_milli")
     percent = None if need.get("proportional") or not compute else -(-compute // 10)
-    return {"how": "size", "memory_gb": need.get("memory_gb"), "compute_percent": percent}
+    sizes = {"memory_gb": need.get("memory_gb"), "compute_percent": percent}
+    return {"how": "size", **sizes, **engines}
 
 
 def _choose(field: forms.Field, rows: Any) -> None:

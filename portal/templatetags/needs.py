@@ -16,6 +16,7 @@ from pool.models.slices import Slice
 from pool.models.templates import Template
 from pool.models.workloads import Attempt
 from pool.rules.problems import Problem
+from portal.templatetags.engines import decoders, encoders
 from portal.templatetags.units import gigabytes, mib, number, percent
 
 register = template.Library()
@@ -191,8 +192,9 @@ def need_words(need: Mapping[str, Any]) -> str:
         return _("CPU only")
     if need.get("whole"):
         whole = ngettext("%(n)d whole card", "%(n)d whole cards", parts) % {"n": parts}
+        whole += _engines(need)
         return _with_labels(whole + _lies(need), need)
-    one = _one_part(need)
+    one = _one_part(need) + _engines(need)
     return _with_labels(one if parts == 1 else f"{parts} × {one}", need)
 
 
@@ -226,6 +228,16 @@ def _one_part(need: Mapping[str, Any]) -> str:
     if need.get("compute_milli"):
         sizes.append(percent(need["compute_milli"]))
     return " + ".join(sizes) or _("any part of a card")
+
+
+def _engines(need: Mapping[str, Any]) -> str:
+    """Video engines that each part has to itself: " + 1 video encoder"."""
+    said = []
+    if need.get("encoder_units"):
+        said.append(encoders(need["encoder_units"]))
+    if need.get("decoder_units"):
+        said.append(decoders(need["decoder_units"]))
+    return "".join(f" + {one}" for one in said)
 
 
 def _with_labels(words: str, need: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from portal.templatetags.engines import decoders, encoders
 from portal.templatetags.units import duration, gib, gigabytes, mib, number, percent
 
 register = template.Library()
@@ -29,6 +30,8 @@ REASONS = {
     "unproven": gettext_lazy("training shares these cards only once it has written a checkpoint"),
     "memory": gettext_lazy("no card has enough free memory"),
     "compute": gettext_lazy("no card has enough free compute"),
+    "encoder": gettext_lazy("no card has enough free video encoders"),
+    "decoder": gettext_lazy("no card has enough free video decoders"),
     "layout": gettext_lazy("the free parts do not lie together"),
     "headroom": gettext_lazy("the last free cards are kept for urgent work"),
     "bandwidth": gettext_lazy("every card with room has work that needs all its memory bandwidth"),
@@ -49,7 +52,7 @@ REASONS = {
     "array": gettext_lazy("its array runs only so many pieces at a time"),
     "array_held": gettext_lazy("its array is on hold"),
 }
-UNITS = {
+UNITS: dict[str, Callable[[Any], str]] = {
     "memory_mib": mib,
     "compute_milli": percent,
     "cpu_milli": lambda value: _("%(n)s cores") % {"n": number(value / 1000, 1)},
@@ -57,6 +60,8 @@ UNITS = {
     "disk_mib": mib,
     "card_micro": lambda value: _("%(n)s cards") % {"n": number(value / 1_000_000, 2)},
     "cards": lambda value: ngettext("%(n)d card", "%(n)d cards", value) % {"n": value},
+    "encoder_units": encoders,
+    "decoder_units": decoders,
 }
 WHOLE = frozenset({"memory", "compute"})
 """Filters that whole cards fail at when they are not free: nobody thinks of it as memory."""
@@ -76,6 +81,8 @@ GROUPS = {
     "unproven": gettext_lazy("cards that take training without a checkpoint"),
     "memory": gettext_lazy("card memory"),
     "compute": gettext_lazy("card compute"),
+    "encoder": gettext_lazy("video encoders"),
+    "decoder": gettext_lazy("video decoders"),
     "layout": gettext_lazy("room that lies together"),
     "headroom": gettext_lazy("cards beside those kept for urgent work"),
     "bandwidth": gettext_lazy("memory bandwidth"),
@@ -112,6 +119,8 @@ FILTERS = {
     "unproven": gettext_lazy("shared with inference, and no checkpoint yet"),
     "memory": gettext_lazy("too little free memory"),
     "compute": gettext_lazy("too little free compute"),
+    "encoder": gettext_lazy("too few free video encoders"),
+    "decoder": gettext_lazy("too few free video decoders"),
     "layout": gettext_lazy("free parts do not lie together"),
     "headroom": gettext_lazy("kept free for urgent work"),
     "bandwidth": gettext_lazy("beside work as heavy on memory bandwidth"),
@@ -262,6 +271,8 @@ def change_words(change: Mapping[str, Any]) -> str:
         "less_host_memory": (_("Take %(n)s of host memory"), gib),
         "less_compute": (_("Take %(n)s of a card's compute"), percent),
         "less_memory": (_("Take %(n)s of card memory"), gigabytes),
+        "fewer_encoders": (_("Take %(n)s to itself"), encoders),
+        "fewer_decoders": (_("Take %(n)s to itself"), decoders),
         "other_model": (_("Take any model of card"), number),
         "other_mode": (_("Share a card by processes (MPS)"), number),
         "across_nodes": (_("Spread over several nodes"), number),
@@ -286,6 +297,8 @@ COSTS = {
     "less_host_memory": gettext_lazy("It is ended if it takes more."),
     "less_compute": gettext_lazy("It runs more slowly."),
     "less_memory": gettext_lazy("It must fit into less memory."),
+    "fewer_encoders": gettext_lazy("It encodes fewer streams at a time."),
+    "fewer_decoders": gettext_lazy("It decodes fewer streams at a time."),
     "fewer_cards": gettext_lazy("It runs more slowly; CPU and memory shrink with the cards."),
     "other_model": gettext_lazy("It may run faster or slower, and at another price."),
     "other_mode": gettext_lazy("A neighbour's fault can end it."),

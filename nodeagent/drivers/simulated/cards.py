@@ -56,6 +56,8 @@ def mig(row: dict[str, Any]) -> Geometry | None:
             p["max_instances"],
             p["cores"],
             p["media"],
+            p["encoders"],
+            p["decoders"],
         )
         for p in rows
     )

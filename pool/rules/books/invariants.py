@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -27,6 +27,8 @@ class SliceRow:
     compute_milli: int
     micro: int
     deadline: datetime | None
+    encoders: int = 0
+    decoders: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,8 @@ class WorkRow:
 class Books:
     """Everything that is judged, read in one transaction. Sizes of cards: MiB; of nodes: host.
 
-    `claims` is what leases and pending requests took of entitlement rows: (quota, amount).
+    `claims` is what leases and pending requests took of entitlement rows: (quota, amount);
+    `engines` are the video encoders and decoders of each card.
     """
 
     now: datetime
@@ -97,6 +100,7 @@ class Books:
     claims: tuple[tuple[int, int], ...]
     passing: frozenset[str]
     holding: frozenset[str]
+    engines: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
 def breaches(books: Books) -> list[str]:
@@ -146,6 +150,17 @@ def _cards_not_over(books: Books) -> Iterator[str]:
             yield f"card {card} has {books.cards.get(card, 0)} MiB and gives {memory}"
         if compute > 1000 or sum(row.micro for row in rows) > MICRO:
             yield f"card {card} gives more than its whole compute or equivalent"
+        has, given = books.engines.get(card, (0, 0)), (_encoders(rows), _decoders(rows))
+        if given[0] > has[0] or given[1] > has[1]:
+            yield f"card {card} has {list(has)} video engines and gives {list(given)}"
+
+
+def _encoders(rows: Iterable[SliceRow]) -> int:
+    return sum(row.encoders for row in rows)
+
+
+def _decoders(rows: Iterable[SliceRow]) -> int:
+    return sum(row.decoders for row in rows)
 
 
 def _one_holder(books: Books) -> Iterator[str]:

@@ -125,6 +125,9 @@ class CardLedger:
             tolerance = self.snapshot.rules.compute_tolerance_milli
         if not _big_enough(work, card, given, tolerance):
             yield Fault("too_small", work.id)
+        asked = (need.encoder_units, need.decoder_units)
+        if any(one > has for one, has in zip(asked, _engines(card, given), strict=True)):
+            yield Fault("too_few_engines", work.id)
 
     def final_faults(self) -> Iterator[Fault]:
         """What must hold of every card that the plan touched, once all is done."""
@@ -164,6 +167,8 @@ def _as_slice(number: int, card: int, new: NewSlice, work: Waiting) -> SliceStat
         stage=SliceStage.COMING,
         start=new.start,
         size=new.size,
+        encoder_units=new.encoder_units,
+        decoder_units=new.decoder_units,
         held_by=work.id,
         trust=work.trust,
         purpose=work.purpose,
@@ -187,6 +192,16 @@ def _unable(work: Waiting, card: CardState) -> bool:
         or _older(card.driver, need.min_driver)
         or _older(card.compute_capability, need.min_compute_capability)
     )
+
+
+def _engines(card: CardState, piece: SliceState) -> tuple[int, int]:
+    """Video encoders and decoders that a slice has to itself."""
+    if piece.mode is Mode.WHOLE:
+        return card.nvenc, card.nvdec
+    if piece.mode not in PLACED_MODES:
+        return piece.encoder_units, piece.decoder_units
+    profile = _profile(card, piece)
+    return (profile.encoders or 0, profile.decoders or 0) if profile else (0, 0)
 
 
 def _older(have: str, wanted: str) -> bool:
@@ -252,6 +267,9 @@ def _sums(card: CardState, pieces: list[SliceState]) -> Iterator[Fault]:
         yield Fault("memory_overcommitted", card.id)
     if sum(piece.compute_milli for piece in pieces) > 1000:
         yield Fault("compute_overcommitted", card.id)
+    encoders = sum(piece.encoder_units for piece in pieces)
+    if encoders > card.nvenc or sum(piece.decoder_units for piece in pieces) > card.nvdec:
+        yield Fault("engines_overcommitted", card.id)
     if sum(piece.held_by is not None for piece in pieces) > MOST_CLIENTS:
         yield Fault("too_many", card.id)
     for name, count in Counter(piece.profile for piece in pieces).items():

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nodeagent.protocol.inventory import Geometry, Profile
-from nodeagent.protocol.vocabulary import Mode
+from nodeagent.protocol.vocabulary import PLACED_MODES, Mode
 from pool.scheduling.checker.faults import Fault
 from pool.scheduling.model import (
     CardState,
@@ -76,6 +76,8 @@ def size_faults(card: CardState, part: Part, given: SliceState | NewSlice) -> Fa
 
 def _measures(card: CardState, new: NewSlice) -> bool:
     geometry = geometry_of(card, new.mode)
+    if new.mode in PLACED_MODES and (new.encoder_units or new.decoder_units):
+        return False
     if new.mode is Mode.WHOLE:
         return (new.memory_mib, new.compute_milli) == (card.memory_mib, 1000)
     if geometry is None or not geometry.profiles:

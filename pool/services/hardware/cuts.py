@@ -35,6 +35,8 @@ def slice_planned(card: Card, new: NewSlice, generation: int) -> Slice:
         memory_mib=new.memory_mib,
         compute_milli=new.compute_milli,
         equivalents_micro=new.card_micro,
+        encoder_units=new.encoder_units,
+        decoder_units=new.decoder_units,
         deadline=now() + timedelta(seconds=DEADLINES_S[SliceState.PLANNED]),
         wished_in=generation,
     )
@@ -56,5 +58,7 @@ def sums_checked(cards: Iterable[Card], slices: Sequence[Slice]) -> None:
             sum(row.memory_mib for row in rows) > card.memory_mib
             or sum(row.compute_milli for row in rows) > 1000
             or sum(row.equivalents_micro for row in rows) > 1_000_000
+            or sum(row.encoder_units for row in rows) > (card.facts.get("nvenc") or 0)
+            or sum(row.decoder_units for row in rows) > (card.facts.get("nvdec") or 0)
         ):
             raise Stale(card=card.uid, why="its shares would add up to more than it has")

@@ -20,7 +20,12 @@ from pool.selectors.offers import options_for
 from pool.services.refusals import refuse, refusing
 from pool.wake import round_wanted
 
-IN_NEED = {Change.LESS_COMPUTE: "compute_milli", Change.LESS_MEMORY: "memory_gb"}
+IN_NEED = {
+    Change.LESS_COMPUTE: "compute_milli",
+    Change.LESS_MEMORY: "memory_gb",
+    Change.FEWER_ENCODERS: "encoder_units",
+    Change.FEWER_DECODERS: "decoder_units",
+}
 IN_ROW = {
     Change.SHORTER: "expected_seconds",
     Change.LESS_CPU: "cpu_milli",

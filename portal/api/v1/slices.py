@@ -16,6 +16,9 @@ from portal.api.fields import Filters
 class SliceOut(serializers.ModelSerializer[Slice]):
     """A part of a card. `start` and `size` are places on the card's axis; null for soft modes.
 
+    `encoder_units` and `decoder_units` are the card's video engines that a soft share takes; whole
+    cards and MIG slices bring their own and say 0.
+
     `held_by` names a workload only if the caller may read it; `held` is true for every holder.
     """
 
@@ -40,6 +43,8 @@ class SliceOut(serializers.ModelSerializer[Slice]):
             "memory_mib",
             "compute_milli",
             "equivalents_micro",
+            "encoder_units",
+            "decoder_units",
             "state",
             "state_since",
             "state_reason",

@@ -67,7 +67,11 @@ class WorkloadIn(GivenIn):
     expected_seconds = serializers.IntegerField(
         min_value=1, max_value=MOST_SECONDS, required=False, allow_null=True, default=None
     )
-    need = FreeJSON(default=dict, help_text="What differs from the template.")
+    need = FreeJSON(
+        default=dict,
+        help_text="What differs from the template, in the words of a need; "
+        "`encoder_units` and `decoder_units` are video engines for each part.",
+    )
     partitions = serializers.ListField(
         child=serializers.SlugField(max_length=63), max_length=20, default=list
     )

@@ -8,11 +8,13 @@ from django.utils.translation import gettext_lazy as _
 
 from nodeagent.protocol.vocabulary import Isolation, Mode
 from pool.lifecycle.roles import Priority
-from pool.models import Environment, Project, TemplateVersion
+from pool.models import Environment, Organization, Project, TemplateVersion
 from pool.rules.approval import policy_from
-from pool.rules.needs import changed
+from pool.rules.needs import ENGINES, changed
 from pool.services.templates import CHOICES, SECONDS
 from portal.pages.approving.steps import STEP_FIELDS, StepsForm, steps_as_filled_in
+from portal.pages.calendar.durations import DurationField
+from portal.pages.calendar.names import NamesField
 from portal.pages.calendar.words import CLASSES
 from portal.pages.need_forms import LIES
 from portal.templatetags.needs import isolation_words, mode_words, priority_words
@@ -21,29 +23,66 @@ NUMBERS = {
     "parts": _("Cards or parts"),
     "memory_gb": _("Card memory (GB)"),
     "min_size_gb": _("Smallest slice (GB)"),
+    "encoder_units": _("Video encoders to itself (engines)"),
+    "decoder_units": _("Video decoders to itself (engines)"),
+    "nodes": _("On how many nodes"),
     "ram_mib": _("Host memory (MiB)"),
+    "disk_mib": _("Local disk (MiB)"),
 }
 """Words of the need that are numbers, with their units."""
-TIMES = {
-    "default_seconds": _("Runs unless said (seconds)"),
-    "max_seconds": _("Runs at most (seconds)"),
-    "start_limit_seconds": _("Must have started within (seconds)"),
-    "grace_seconds": _("Time to stop (seconds)"),
-    "min_run_seconds": _("Not chosen to give way in its first (seconds)"),
-    "idle_seconds": _("Reclaimed when idle for (seconds)"),
-    "checkpoint_seconds": _("Saves a checkpoint every (seconds)"),
-    "min_profile_compute": _("Smallest slice (% of a card's compute)"),
+CARDS = {
+    "vendors": _("Only cards of these makers"),
+    "models": _("Only these kinds of card"),
+    "architectures": _("Only these architectures"),
 }
-"""Words of a version that are numbers, with their units."""
+"""Words of the need that are lists of names."""
+CARD_HINTS = {
+    "vendors": _("As nvidia, amd; several with commas. Nothing: any."),
+    "models": _("As A100-80GB, H100-80GB; several with commas. Nothing: any."),
+    "architectures": _("As ampere, hopper; several with commas. Nothing: any."),
+}
+KINDS = [("job", _("jobs")), ("notebook", _("notebooks"))]
+"""What a template that is made at the page may be for; the other kinds have no runner yet."""
+TIMES = {
+    "default_seconds": _("Runs unless said"),
+    "max_seconds": _("Runs at most"),
+    "start_limit_seconds": _("Must have started within"),
+    "grace_seconds": _("Time to stop"),
+    "min_run_seconds": _("Not chosen to give way in its first"),
+    "idle_seconds": _("Reclaimed when idle for"),
+    "checkpoint_seconds": _("Saves a checkpoint every"),
+}
+"""Words of a version that are times."""
+SHARE = "min_profile_compute"
+
+
+ENGINE_HELP = _("For each part; nobody else uses them meanwhile. Empty: it shares what there is.")
 
 
 ORDER = (
-    *("name", "slug", "work_class", "priority", "whole", "encoder", "parts", "memory_gb"),
-    *("compute_percent", "profile", "min_size_gb", "min_profile_compute", "topology"),
-    *("isolation", "modes", "cpu", "ram_mib", "environment", "bandwidth", *TIMES, "preemptible"),
+    *("name", "slug", "organization", "kind", "work_class", "priority", "whole", "encoder"),
+    *("graphics", "parts", "nodes", "memory_gb"),
+    *("compute_percent", "profile", "min_size_gb", "min_profile_compute", *ENGINES, "topology"),
+    *(
+        "isolation",
+        "modes",
+        *CARDS,
+        "min_driver",
+        "cpu",
+        "ram_mib",
+        "disk_mib",
+        "environment",
+        "bandwidth",
+        *TIMES,
+        "preemptible",
+    ),
     *("unlimited_modes", "price_class", "own_steps", "projects", "note"),
 )
 """First what it is, then what it asks for, then how it runs, then whose it is."""
+
+
+PLAIN = ("profile", "topology", "isolation", "modes", "encoder", "graphics", "whole", "min_driver")
+"""Words of the need that stand in the form under their own names."""
 
 
 def _choice(label: Any, choices: list[tuple[str, Any]]) -> forms.ChoiceField:
@@ -72,6 +111,10 @@ class VersionForm(StepsForm):
     )
     topology = _choice(_("Where the parts lie"), [("", LIES[1][1]), *LIES[2:]])
     encoder = forms.BooleanField(label=_("Needs a video encoder"), required=False)
+    graphics = forms.BooleanField(label=_("Needs a card that draws"), required=False)
+    min_driver = forms.CharField(
+        label=_("Driver at least"), max_length=32, required=False, help_text=_("As 550.54.")
+    )
     preemptible = forms.BooleanField(label=_("Gives way to others"), required=False)
     unlimited_modes = forms.BooleanField(
         label=_("May share by time slices, which bound nothing"), required=False
@@ -118,7 +161,12 @@ class VersionForm(StepsForm):
             (one.value, mode_words(one.value)) for one in Mode
         ]
         for name, label in NUMBERS.items():
-            self.fields[name] = forms.IntegerField(label=label, min_value=0, required=False)
+            told = ENGINE_HELP if name in ENGINES else ""
+            self.fields[name] = forms.IntegerField(
+                label=label, min_value=0, required=False, help_text=told
+            )
+        for name, label in CARDS.items():
+            self.fields[name] = NamesField(label=label, help_text=CARD_HINTS[name])
         isolations = [("", _("any")), *((one.value, isolation_words(one)) for one in Isolation)]
         self.fields["isolation"] = _choice(_("Isolation at least"), isolations)
         self.fields["work_class"] = _choice(_("Kind of work"), list(CLASSES.items()))
@@ -132,9 +180,14 @@ class VersionForm(StepsForm):
         self.fields["bandwidth"] = _choice(_("Use of memory bandwidth"), bandwidth)
         for name, label in TIMES.items():
             least, most = SECONDS[name]
-            self.fields[name] = forms.IntegerField(
-                label=label, min_value=least, max_value=most, required=False
-            )
+            self.fields[name] = DurationField(label=label, least=least, most=most, required=False)
+        least, most = SECONDS[SHARE]
+        self.fields[SHARE] = forms.IntegerField(
+            label=_("Smallest slice (% of a card's compute)"),
+            min_value=least,
+            max_value=most,
+            required=False,
+        )
         self.order_fields(ORDER)
         if not platform:
             for name in ("price_class", "priority", "unlimited_modes", "own_steps", *STEP_FIELDS):
@@ -144,8 +197,7 @@ class VersionForm(StepsForm):
         """The need with what the form says of it; other words stay. Raises Problems."""
         said = self.cleaned_data
         words: dict[str, Any] = {
-            name: said.get(name) or None
-            for name in (*NUMBERS, "profile", "topology", "isolation", "modes", "encoder", "whole")
+            name: said.get(name) or None for name in (*NUMBERS, *CARDS, *PLAIN)
         }
         percent = said.get("compute_percent")
         words["compute_percent"] = None if not percent else float(percent)
@@ -166,7 +218,7 @@ class VersionForm(StepsForm):
         found |= {name: said[name] for name in switches if name in said}
         found |= {
             name: said[name]
-            for name in TIMES
+            for name in (*TIMES, SHARE)
             if said.get(name) is not None or name in ("idle_seconds", "checkpoint_seconds")
         }
         found |= {"environment": said.get("environment"), "need": self.need(before)}
@@ -194,13 +246,16 @@ class VersionForm(StepsForm):
             **words,
             "whole": need.get("whole", False),
             "encoder": need.get("encoder", False),
+            "graphics": need.get("graphics", False),
+            "min_driver": need.get("min_driver", ""),
+            **{name: need.get(name, []) for name in CARDS},
             "modes": need.get("modes", []),
             "compute_percent": None if milli is None else milli / 10,
             "cpu": None if not need.get("cpu_milli") else need["cpu_milli"] / 1000,
             "environment": version.environment.slug if version.environment else "",
             "own_steps": bool(version.approval),
             **steps_as_filled_in(policy_from(version.approval)),
-            **{name: getattr(version, name) for name in TIMES},
+            **{name: getattr(version, name) for name in (*TIMES, SHARE)},
             **{
                 name: getattr(version, name)
                 for name in (
@@ -221,6 +276,26 @@ class NewForm(VersionForm):
         max_length=63,
         help_text=_("For scripts: small letters, digits and dashes; it stays."),
     )
+    kind = forms.ChoiceField(label=_("Is for"), choices=KINDS, initial="job")
+    organization = forms.ModelChoiceField(
+        label=_("Whose it is"),
+        queryset=Organization.objects.none(),
+        to_field_name="slug",
+        required=False,
+        empty_label=_("everybody's"),
+        help_text=_("An organization's own is offered to its people alone, and stays its own."),
+    )
+
+    def __init__(self, *args: Any, homes: Any = None, **given: Any) -> None:
+        super().__init__(*args, **given)
+        if homes is None:
+            del self.fields["organization"]
+        else:
+            self.fields["organization"].queryset = homes  # type: ignore[attr-defined]
+
+    def words(self, before: Mapping[str, Any]) -> dict[str, Any]:
+        """The version's words, with what it is for."""
+        return {"kind": self.cleaned_data["kind"], **super().words(before)}
 
     @staticmethod
     def empty() -> dict[str, Any]:

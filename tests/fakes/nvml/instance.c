@@ -68,6 +68,7 @@ int nvmlDeviceGetGpuInstanceProfileInfoV(Device device, unsigned kind, ProfileIn
         if (one->kind != kind) continue;
         *info = (ProfileInfo){.version = info->version, .id = one->id, .slices = one->slices,
                               .instances = one->most, .cores = one->cores,
+                              .decode = one->decoders, .encode = one->encoders,
                               .jpeg = one->media, .flow = one->media,
                               .memory_mib = one->memory_mib};
         snprintf(info->name, sizeof info->name, "%s", one->name);

@@ -24,9 +24,9 @@ static void read_profile(Card *card, const char *line)
 {
     Profile *one = &card->profile[card->profiles];
     int at = 0;
-    if (sscanf(line, "profile %u %u %u %u %llu %u %u %u %95s%n", &one->kind, &one->id,
-               &one->slices, &one->most, &one->memory_mib, &one->cores, &one->media, &one->size,
-               one->name, &at) != 9)
+    if (sscanf(line, "profile %u %u %u %u %llu %u %u %u %u %u %95s%n", &one->kind, &one->id,
+               &one->slices, &one->most, &one->memory_mib, &one->cores, &one->media,
+               &one->encoders, &one->decoders, &one->size, one->name, &at) != 11)
         return;
     for (const char *rest = line + at; one->starts < STARTS; one->starts++) {
         char *end;

@@ -11,7 +11,7 @@ enum {
 };
 
 typedef struct {
-    unsigned kind, id, slices, most, cores, media, size, starts, start[STARTS];
+    unsigned kind, id, slices, most, cores, media, encoders, decoders, size, starts, start[STARTS];
     unsigned long long memory_mib;
     char name[96];
 } Profile;

@@ -130,6 +130,8 @@ def _started(world, work, placed, ended):
             size=new.size,
             memory=new.memory_mib,
             compute=new.compute_milli,
+            encoder_units=new.encoder_units,
+            decoder_units=new.decoder_units,
         )
         slices = (*world.made.slices[:-1], replace(world.made.slices[-1], id=number))
         world = world.have(slices=slices)

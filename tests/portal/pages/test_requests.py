@@ -3,7 +3,7 @@
 import pytest
 
 from pool.events import Actor
-from pool.models import Request
+from pool.models import Card, Request
 from pool.services.decisions import request_return
 
 
@@ -12,8 +12,7 @@ def form(world, **changed):
         "project": "vision",
         "template": world.version.template.slug,
         "how": "template",
-        "time_value": "8",
-        "time_unit": "3600",
+        "time_value": "8 h",
         "copies": "1",
         "title": "Train",
         "purpose": "",
@@ -33,6 +32,20 @@ def test_the_size_that_was_asked_for_replaces_the_templates(visit, world):
     visit("member").send("/requests/new/", changed)
     need = Request.objects.order_by("-pk").first().need
     assert (need["memory_gb"], need["compute_milli"], need["parts"]) == (40, 500, 2)
+    assert not {"encoder_units", "decoder_units"} & set(need)
+
+
+def test_video_engines_are_asked_for_with_the_size_and_told_with_it(visit, world):
+    for card in Card.objects.all():
+        card.facts |= {"nvdec": 5}
+        card.save()
+    page = visit("member").open("/requests/new/").content.decode()
+    assert "Video encoders for each part" in page and "nobody else uses" in page
+    sized = {"how": "size", "memory_gb": "10", "decoder_units": "1"}
+    answer = visit("member").send("/requests/new/", form(world, **sized, encoder_units="0"))
+    made = Request.objects.order_by("-pk").first()
+    assert (made.need["decoder_units"], made.need.get("encoder_units", 0)) == (1, 0)
+    assert "1 video decoder" in visit("member").open(answer["Location"]).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -40,15 +53,16 @@ def test_the_size_that_was_asked_for_replaces_the_templates(visit, world):
     [
         ({"time_value": "0"}, "time_value"),
         ({"time_value": "-3"}, "time_value"),
-        ({"time_value": "90", "time_unit": "86400"}, "time_value"),
+        ({"time_value": "90 d"}, "time_value"),
         ({"time_value": ""}, "time_value"),
-        ({"time_unit": "7"}, "time_unit"),
+        ({"time_value": "2 moons"}, "time_value"),
         ({"project": "speech"}, "project"),
         ({"project": "nothing"}, "project"),
         ({"template": "nothing"}, "template"),
         ({"how": "size"}, "memory_gb"),
         ({"how": "size", "memory_gb": "99999"}, "memory_gb"),
         ({"how": "profile"}, "profile"),
+        ({"how": "size", "memory_gb": "4", "encoder_units": "65"}, "encoder_units"),
         ({"copies": "0"}, "copies"),
         ({"title": "x" * 121}, "title"),
         ({"purpose": "y" * 4001}, "purpose"),
@@ -82,7 +96,9 @@ def test_a_viewer_may_not_ask(visit, world):
 
 
 def test_the_answer_beside_the_form_says_profile_memory_and_who_decides(visit, world):
-    shown = visit("member").send("/requests/judged/", form(world, time_value="9")).content.decode()
+    shown = (
+        visit("member").send("/requests/judged/", form(world, time_value="9 h")).content.decode()
+    )
     assert "20gb" in shown
     assert "MiB usable" in shown
     assert "Nobody: it fits the project" in shown

@@ -12,11 +12,12 @@ WORDS = {
     "priority": "normal",
     "bandwidth": "light",
     "price_class": "standard",
-    "default_seconds": "3600",
-    "max_seconds": "86400",
-    "start_limit_seconds": "300",
-    "grace_seconds": "30",
-    "min_run_seconds": "0",
+    "kind": "job",
+    "default_seconds": "1 h",
+    "max_seconds": "1 d",
+    "start_limit_seconds": "5 min",
+    "grace_seconds": "30 s",
+    "min_run_seconds": "0 s",
     "min_profile_compute": "0",
     "note": "larger models",
 }
@@ -51,7 +52,7 @@ def test_a_need_that_no_card_can_hold_is_said_and_a_contradiction_refused(visit,
     answer = admin.send(path, WORDS | {"whole": "on"})
     assert answer.status_code == 422
     assert "cannot stand together" in answer.content.decode()
-    answer = admin.send(path, WORDS | {"default_seconds": "999999"})
+    answer = admin.send(path, WORDS | {"default_seconds": "12 d"})
     assert answer.status_code == 422
     assert TemplateVersion.objects.filter(template=world.version.template).count() == 1
 
@@ -116,8 +117,21 @@ def test_steps_of_approval_and_the_hosts_share_are_set_on_the_page(visit, world)
     }
     page = admin.open(f"/templates/{template.uid}/").content.decode()
     assert "steps of its own" in page
-    assert admin.send(path, words | {"max_seconds": "7200"}).status_code == 303
+    assert admin.send(path, words | {"max_seconds": "2 h"}).status_code == 303
     assert template.versions.order_by("-number").first().approval == newest.approval
     assert admin.send(path, WORDS).status_code == 303
     newest = template.versions.order_by("-number").first()
     assert (newest.approval, "cpu_milli" in newest.need) == ({}, False)
+
+
+def test_video_engines_of_a_template_are_shown_kept_and_taken_away(visit, world):
+    template = world.version.template
+    admin, path = visit("platform_admin"), f"/templates/{template.uid}/edit/"
+    assert admin.send(path, WORDS | {"encoder_units": "2", "decoder_units": "1"}).status_code == 303
+    newest = template.versions.order_by("-number").first()
+    assert (newest.need["encoder_units"], newest.need["decoder_units"]) == (2, 1)
+    page = admin.open(f"/templates/{template.uid}/").content.decode()
+    assert "2 video encoders" in page and "1 video decoder" in page
+    assert 'name="encoder_units" value="2"' in admin.open(path).content.decode()
+    assert admin.send(path, WORDS | {"encoder_units": ""}).status_code == 303
+    assert "encoder_units" not in template.versions.order_by("-number").first().need

@@ -61,6 +61,8 @@ def test_a_bar_never_leaves_its_box(value, limit, more):
         ({"parts": 1, "whole": True}, "1 whole card"),
         ({"parts": 8, "whole": True, "labels": ["H100-80GB"]}, "8 whole cards of H100-80GB"),
         ({"parts": 1, "share_milli": 250}, "0.25 of a card"),
+        ({"memory_gb": 4, "encoder_units": 1}, "4 GB + 1 video encoder"),
+        ({"whole": True, "decoder_units": 2}, "1 whole card + 2 video decoders"),
         ({"parts": 0}, "CPU only"),
         ({}, "any part of a card"),
     ],
