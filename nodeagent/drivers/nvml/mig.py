@@ -103,6 +103,8 @@ def _profiles(handle: Any) -> Iterator[Profile]:
                 info.instanceCount,
                 info.multiprocessorCount,
                 "+me" in name,
+                info.encoderCount,
+                info.decoderCount,
             )
 
 
