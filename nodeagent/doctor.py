@@ -28,6 +28,7 @@ SHOWN = (
     *("util_mean", "sm_mean", "occupancy_mean", "bandwidth_mean", "memory_mib_mean"),
     *("pcie_mib_s", "nvlink_mib_s", "power_w_mean", "temperature_c_max"),
     *("ecc_corrected", "ecc_uncorrected", "throttle", "encoder_mean"),
+    *("pcie_width", "pcie_generation"),
 )
 """Meters that are asked once, to say which of them this card tells."""
 

@@ -15,6 +15,7 @@ from nodeagent.protocol.samples import Reading, SampleBatch
 from nodeagent.protocol.vocabulary import Fidelity
 from nodeagent.records import Record
 from nodeagent.runners import inside
+from nodeagent.traffic import Traffic
 
 READ_EVERY_S = 2.0
 ROW_S = 10.0
@@ -38,7 +39,9 @@ SENSIBLE = {
     "memory_mib_mean": (0.0, 4.0 * 1024 * 1024),
     "power_w_mean": (0.0, 5000.0),
     "temperature_c_max": (-50.0, 200.0),
-    **dict.fromkeys(("pcie_mib_s", "nvlink_mib_s"), (0.0, 1e7)),
+    **dict.fromkeys(("pcie_mib_s", "nvlink_mib_s", "disk_mib_s", "net_mib_s"), (0.0, 1e7)),
+    "pcie_width": (1, 64),
+    "pcie_generation": (1, 9),
 }
 """What a card can show at all, in the units of a reading. Anything else is unknown."""
 
@@ -69,17 +72,22 @@ def row(readings: list[Reading]) -> Reading:
 
 @dataclass(frozen=True)
 class Usage:
-    """Cores and MiB of the host that one process tree uses; None is not yet known."""
+    """Cores, MiB and MiB/s of the host that one process tree uses; None is not known (yet)."""
 
     cpu: float | None
     ram_mib: float
     pids: frozenset[int] = frozenset()
+    disk_mib_s: float | None = None
+    net_mib_s: float | None = None
 
 
 def loads(
     records: Iterable[Record], usage: dict[str, Usage], reserved: dict[str, int | None]
 ) -> tuple[Load, ...]:
-    """The same, slice by slice, for the driver that has to estimate."""
+    """The same, slice by slice, for the driver that has to estimate.
+
+    Disk and network stand beside the first slice alone: over several they would be added up.
+    """
     return tuple(
         Load(
             uid,
@@ -88,10 +96,12 @@ def loads(
             usage[r.attempt].ram_mib,
             reserved.get(r.attempt),
             usage[r.attempt].pids,
+            None if place else usage[r.attempt].disk_mib_s,
+            None if place else usage[r.attempt].net_mib_s,
         )
         for r in records
         if r.attempt in usage
-        for uid in r.slices
+        for place, uid in enumerate(r.slices)
     )
 
 
@@ -145,6 +155,7 @@ class Telemetry:
         self._backlog = Backlog(folder)
         self._sequence = 0
         self._cpu: dict[str, tuple[float, int]] = {}
+        self._traffic = Traffic()
 
     def take(self, readings: Iterable[Reading]) -> None:
         """Add one look at the cards."""
@@ -183,6 +194,7 @@ class Telemetry:
         running = [r for r in records if r.ended_at is None and r.shim_pid]
         if not running:
             self._cpu.clear()
+            self._traffic.keep(())
             return {}
         seen = processes.snapshot()
         boxes = {
@@ -198,7 +210,9 @@ class Telemetry:
             cpu = self._cores(record.attempt, sum(p.cpu_ticks for p in tree))
             ram = sum(p.rss_bytes for p in tree) / MIB
             pids = frozenset(process.pid for process in tree)
-            found[record.attempt] = Usage(cpu, ram, pids)
+            disk, net = self._traffic.rates(record.attempt, pids)
+            found[record.attempt] = Usage(cpu, ram, pids, disk, net)
+        self._traffic.keep(found)
         return found
 
     def _cores(self, attempt: str, ticks: int) -> float | None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from nodeagent.protocol.desired import WantedSlice
 from nodeagent.protocol.inventory import Card, Host
 from nodeagent.protocol.report import CardHealth, FoundSlice
@@ -35,7 +37,7 @@ class Load:
     """What runs on one slice, as the host sees it. None is unknown.
 
     `cpu` is the process tree's use in CPU cores; `reserved_mib` what a workload says it reserved;
-    `pids` are the processes of that tree.
+    `pids` are the processes of that tree, the rates are its traffic with disks and network.
     """
 
     slice: str
@@ -44,6 +46,23 @@ class Load:
     ram_mib: float | None = None
     reserved_mib: int | None = None
     pids: frozenset[int] = frozenset()
+    disk_mib_s: float | None = None
+    net_mib_s: float | None = None
+
+
+def beside(row: Reading, uid: str, load: Load | None) -> Reading:
+    """The row of a slice, with what its holder uses of the host."""
+    if load is None:
+        return replace(row, slice=uid)
+    return replace(
+        row,
+        slice=uid,
+        attempt=load.attempt,
+        cpu_milli_mean=None if load.cpu is None else load.cpu * 1000,
+        ram_mib_mean=load.ram_mib,
+        disk_mib_s=load.disk_mib_s,
+        net_mib_s=load.net_mib_s,
+    )
 
 
 class Driver(Protocol):

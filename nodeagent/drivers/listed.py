@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from nodeagent import clock
 from nodeagent.drivers import machine
-from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused
+from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused, beside
 from nodeagent.drivers.errors import CardErrors
 from nodeagent.drivers.exporter import Exporter
 from nodeagent.drivers.patience import Patience
@@ -278,7 +278,7 @@ class ListedDriver:
             rows.append(row)
             for uid, share in self._shares.on(row.card).items():
                 base = row if share.mode == Mode.WHOLE else Reading(at=at, card=row.card)
-                rows.append(_of_slice(base, uid, by_slice.get(uid)))
+                rows.append(beside(base, uid, by_slice.get(uid)))
         if self._exporter is None:
             return tuple(rows)
         return await self._exporter.fill(tuple(rows), tuple(self._cards.values()), {})
@@ -300,12 +300,3 @@ class ListedDriver:
 
 def _cut(row: FoundSlice) -> bool:
     return row.mode != Mode.WHOLE
-
-
-def _of_slice(row: Reading, uid: str, load: Load | None) -> Reading:
-    if load is None:
-        return replace(row, slice=uid)
-    milli = None if load.cpu is None else load.cpu * 1000
-    return replace(
-        row, slice=uid, attempt=load.attempt, cpu_milli_mean=milli, ram_mib_mean=load.ram_mib
-    )

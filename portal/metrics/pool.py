@@ -29,6 +29,8 @@ GAUGES = {
     "memory_mib": ("gpupool_card_memory_used_bytes", "Card memory in use.", 1 / 2**20),
     "power_w": ("gpupool_card_power_watts", "Power drawn.", 1),
     "temperature_c": ("gpupool_card_temperature_celsius", "Highest temperature.", 1),
+    "pcie_width": ("gpupool_card_pcie_lanes", "Lanes of the PCIe link in use.", 1),
+    "pcie_generation": ("gpupool_card_pcie_generation", "Generation of the PCIe link in use.", 1),
 }
 ERRORS = {
     "ecc_corrected": ("gpupool_card_ecc_corrected", "ECC errors that were corrected."),

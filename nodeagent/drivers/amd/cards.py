@@ -129,6 +129,8 @@ def reading(at: float, entry: Entry) -> Reading:
             "edge",
             "Temperature (Sensor edge) (C)",
         ),
+        pcie_width=_count(first(values, "pcie_width", "width")),
+        pcie_generation=_generation(first(values, "pcie_speed", "speed")),
         ecc_corrected=_count(first(values, "total_correctable_count", "correctable_count")),
         ecc_uncorrected=_count(first(values, "total_uncorrectable_count", "uncorrectable_count")),
     )
@@ -141,6 +143,17 @@ def _used(values: dict[str, Any]) -> float | None:
         return told
     size = number(values.get("VRAM Total Used Memory (B)"))
     return None if size is None else size / 1024 / 1024
+
+
+GENERATIONS = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}
+"""PCIe generations by their speed in GT/s."""
+
+
+def _generation(speed: float | None) -> int | None:
+    """By the speed of a lane: the command tells it in GT/s, the library in MT/s."""
+    if speed is None:
+        return None
+    return GENERATIONS.get(speed / 1000 if speed >= 1000 else speed)
 
 
 def _count(value: float | None) -> int | None:

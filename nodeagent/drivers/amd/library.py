@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nodeagent.drivers.amd.cards import Entry
+from nodeagent.drivers.amd.cards import Entry, flat
 from nodeagent.drivers.base import NotSupported
 from nodeagent.drivers.words import number
 
@@ -52,6 +52,7 @@ def entries(module: Any) -> tuple[Entry, ...]:
         values = _asked(module, "amdsmi_get_gpu_activity", handle)
         values |= _asked(module, "amdsmi_get_power_info", handle)
         values |= _asked(module, "amdsmi_get_gpu_total_ecc_count", handle)
+        values |= flat(_asked(module, "amdsmi_get_pcie_info", handle).get("pcie_metric") or {})
         values |= {"vram_used": memory.get("vram_used"), "hotspot": _heat(module, handle)}
         found.append(
             Entry(

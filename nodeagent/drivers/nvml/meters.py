@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pynvml
-from msgspec.structs import replace
 
-from nodeagent.drivers.base import Load
+from nodeagent.drivers.base import Load, beside
 from nodeagent.drivers.nvml import gpm
 from nodeagent.drivers.nvml.gpm import Gpm
 from nodeagent.drivers.nvml.occupants import Occupant, inside, occupants
@@ -62,12 +61,7 @@ class Meters:
         for part in parts:
             load = by_slice.get(part.uid)
             row = self._part(card, handle, part, load, running)
-            if load is not None:
-                milli = None if load.cpu is None else load.cpu * 1000
-                row = replace(row, cpu_milli_mean=milli, ram_mib_mean=load.ram_mib)
-            rows.append(
-                replace(row, slice=part.uid, attempt=None if load is None else load.attempt)
-            )
+            rows.append(beside(row, part.uid, load))
         return rows
 
     def _card(self, at: float, uuid: str, handle: Any) -> Reading:
@@ -97,6 +91,8 @@ class Meters:
             throttle=_throttle(handle),
             encoder_mean=None if encoder is None else float(encoder[0]),
             decoder_mean=None if decoder is None else float(decoder[0]),
+            pcie_width=known(lambda: int(pynvml.nvmlDeviceGetCurrPcieLinkWidth(handle))),
+            pcie_generation=known(lambda: int(pynvml.nvmlDeviceGetCurrPcieLinkGeneration(handle))),
         )
 
     def _part(

@@ -124,6 +124,8 @@ def _card(handle: Any, driver: str, runtime: int | None) -> Card:
         tdp_w=None if power is None else power // 1000,
         display=known(lambda: pynvml.nvmlDeviceGetDisplayActive(handle)) == 1,
         numa=None if numa is None or numa < 0 else numa,
+        pcie_width_max=known(lambda: pynvml.nvmlDeviceGetMaxPcieLinkWidth(handle)),
+        pcie_generation_max=known(lambda: pynvml.nvmlDeviceGetMaxPcieLinkGeneration(handle)),
     )
     return enriched(card)
 

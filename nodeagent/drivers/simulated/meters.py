@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from nodeagent.drivers.base import Load
+from nodeagent.drivers.base import Load, beside
 from nodeagent.protocol.inventory import Card
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.samples import Reading
@@ -87,18 +87,15 @@ def _used(most: float, found: FoundSlice, load: Load | None) -> tuple[float, flo
 def _slice_row(
     at: float, card: Card, found: FoundSlice, load: Load | None, sm: float, memory: float
 ) -> Reading:
-    return Reading(
+    row = Reading(
         at=at,
         card=card.uuid,
-        slice=found.uid,
-        attempt=None if load is None else load.attempt,
         util_mean=None if found.mode == Mode.MIG else sm,
         sm_mean=sm,
         memory_mib_mean=memory,
-        cpu_milli_mean=None if load is None or load.cpu is None else load.cpu * 1000,
-        ram_mib_mean=None if load is None else load.ram_mib,
         fidelity=Fidelity.ESTIMATED,
     )
+    return beside(row, found.uid or "", load)
 
 
 def _card_row(

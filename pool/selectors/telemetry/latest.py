@@ -28,6 +28,8 @@ READ = {
     "temperature_c": "temperature_c_max",
     "ecc_corrected": "ecc_corrected",
     "ecc_uncorrected": "ecc_uncorrected",
+    "pcie_width": "pcie_width",
+    "pcie_generation": "pcie_generation",
 }
 """What a scraper is told of each card, by the raw column it is read from."""
 
@@ -68,6 +70,18 @@ def cards_now(*, most: int) -> list[CardNow]:
         )
         for node, index, uuid, model, memory_mib, *told in rows
     ]
+
+
+def link_now(*, card: int) -> tuple[int | None, int | None]:
+    """Lanes and generation of a card's PCIe link, as told within a minute; None is unknown."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pcie_width, pcie_generation FROM pool_sample "
+            "WHERE card_id = %s AND slice_id IS NULL AND at > %s ORDER BY at DESC LIMIT 1",
+            [card, now() - FRESH],
+        )
+        width, generation = cursor.fetchone() or (None, None)
+    return width, generation
 
 
 def node_states() -> Sequence[tuple[str, int]]:

@@ -5,6 +5,7 @@ from django.shortcuts import get_object_or_404, render
 
 from pool.clock import now
 from pool.models.cards import Card
+from pool.selectors.telemetry.latest import link_now
 from pool.selectors.telemetry.week import DAYS, card_week
 from portal.pages.alerting.ways import WEEK
 from portal.pages.htmx import HtmxRequest, page
@@ -15,8 +16,16 @@ from portal.pages.telemetry.curves import card_series
 def card_usage(request: HtmxRequest, uid: str) -> HttpResponse:
     """One card over the span that was chosen; what tenants do on its slices is not in it."""
     card = get_object_or_404(Card.objects.select_related("node"), uid=uid)
-    series = card_series(card.pk, request.GET.get("span", ""))
-    return render(request, "pages/telemetry/_card.html", {"card": card, "series": series})
+    width, generation = link_now(card=card.pk)
+    context = {
+        "card": card,
+        "series": card_series(card.pk, request.GET.get("span", "")),
+        "width": width,
+        "generation": generation,
+        "most_width": card.facts.get("pcie_width_max"),
+        "most_generation": card.facts.get("pcie_generation_max"),
+    }
+    return render(request, "pages/telemetry/_card.html", context)
 
 
 @page("GET")

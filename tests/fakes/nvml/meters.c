@@ -71,6 +71,8 @@ BOARD_NUMBER(nvmlDeviceGetArchitecture, "architecture", 7)
 BOARD_NUMBER(nvmlDeviceGetDisplayActive, "display", 0)
 BOARD_NUMBER(nvmlDeviceGetCurrPcieLinkWidth, "pcie_width", 16)
 BOARD_NUMBER(nvmlDeviceGetMaxPcieLinkWidth, "pcie_width_max", 16)
+BOARD_NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, "pcie_generation", 4)
+BOARD_NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, "pcie_generation_max", 5)
 
 int nvmlDeviceGetNumaNodeId(Device device, int *node)
 {

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 import pytest
 
 from nodeagent.drivers.amd import library
+from nodeagent.drivers.amd.cards import Entry, reading
 from nodeagent.drivers.amd.source import Amd
 from nodeagent.drivers.ascend.source import Ascend
 from nodeagent.drivers.base import NotSupported, Refused
 from nodeagent.drivers.listed import ListedDriver
 from nodeagent.protocol.vocabulary import Mode
 from tests.fakes import programs
+from tests.nodeagent.drivers.test_nvml import OWNER
 from tests.nodeagent.drivers.test_vendors import METRIC, SMALL, STATIC, ascend, search, wanted
 
 __all__ = ["ascend"]
@@ -77,6 +79,12 @@ class Module:
             raise KeyError("AMDSMI_STATUS_NOT_SUPPORTED")
         return {"kfd_id": 45412, "node_id": 2, "current_partition_id": one.partition}
 
+    def amdsmi_get_pcie_info(self, one):
+        return {
+            "pcie_static": {"max_pcie_width": 16},
+            "pcie_metric": {"pcie_width": 8, "pcie_speed": 32000},
+        }
+
     def amdsmi_get_gpu_process_list(self, one):
         pids = self.running.get((one.bus, one.partition), ())
         return [{"name": "python", "pid": pid} for pid in pids] if self.rows else list(pids)
@@ -140,12 +148,15 @@ async def test_strangers_make_a_board_contested_and_name_their_partition(
     module.running = {("05", 0): [job, os.getpid()], ("06", 0): [stranger]}
     first, second = await driver.health()
     assert (first.health, first.foreign) == ("ok", ()), "own work, and who asks, is no stranger"
-    assert (second.health, second.foreign) == ("contested", (f"sleep ({stranger})",))
+    assert (second.health, second.foreign) == (
+        "contested",
+        (f"sleep ({stranger}){OWNER}",),
+    )
     await driver.set_mode(card.uuid, Mode.AMD_PARTITION)
     await driver.create_slice(half(card, "a"))
     module.running = {("05", 0): [job], ("05", 1): [stranger]}
     first, second = await driver.health()
-    assert first.foreign == (f"sleep ({stranger}) on partition 1",)
+    assert first.foreign == (f"sleep ({stranger}){OWNER} on partition 1",)
     assert (first.health, second.health) == ("contested", "ok")
 
 
@@ -183,7 +194,7 @@ async def test_the_command_tells_of_strangers_in_both_its_shapes(tmp_path, peopl
     await driver.open()
     told = await driver.health()
     assert [row.health for row in told] == ["ok", "contested", "ok"]
-    assert told[1].foreign == (f"sleep ({stranger})",)
+    assert told[1].foreign == (f"sleep ({stranger}){OWNER}",)
     assert "did not start" in told[1].reason
 
 
@@ -202,4 +213,20 @@ async def test_work_of_strangers_on_a_chip_makes_that_chip_contested(ascend, tmp
     await driver.open()
     first, second = await driver.health()
     assert (first.health, first.foreign) == ("ok", ())
-    assert (second.health, second.foreign) == ("contested", (f"sleep ({stranger})",))
+    assert (second.health, second.foreign) == (
+        "contested",
+        (f"sleep ({stranger}){OWNER}",),
+    )
+
+
+async def test_the_link_is_told_in_lanes_and_by_its_generation(tmp_path, module):
+    driver = await opened(tmp_path, module)
+    row, _ = await driver.sample(1.0, ())
+    assert (row.pcie_width, row.pcie_generation) == (8, 5)
+    said = Entry(0, "u", "b", "n", 1, None, {"width": 16, "speed": {"value": 16, "unit": "GT/s"}})
+    row = reading(1.0, said)
+    assert (row.pcie_width, row.pcie_generation) == (16, 4)
+    row = reading(
+        1.0, Entry(0, "u", "b", "n", 1, None, {"pcie_width": "N/A", "pcie_speed": 0xFFFF})
+    )
+    assert (row.pcie_width, row.pcie_generation) == (None, None)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.fakes.nvml.world import World, build
 from tests.nodeagent.drivers.test_every_card import ACTS
+from tests.nodeagent.drivers.test_nvml import OWNER
 
 
 @pytest.fixture
@@ -21,7 +22,9 @@ def play(machine, tmp_path):
 
 
 def load(uid, *pids):
-    return {"slice": uid, "attempt": f"at-{uid}", "pids": list(pids), "cpu": 1.5, "ram_mib": 300.0}
+    moved = {"disk_mib_s": 2.5, "net_mib_s": 0.5}
+    row = {"slice": uid, "attempt": f"at-{uid}", "pids": list(pids), "cpu": 1.5, "ram_mib": 300.0}
+    return row | moved
 
 
 def wanted(uid, mode, **more):
@@ -46,6 +49,16 @@ def test_a_whole_card_of_hopper_tells_everything_of_the_table(play):
     assert (one["power_w_mean"], one["temperature_c_max"], one["throttle"]) == (350.0, 71.0, 4)
     assert (one["memory_mib_mean"], one["ecc_corrected"], one["encoder_mean"]) == (1000.0, 2, 7.0)
     assert (one["attempt"], one["cpu_milli_mean"], one["ram_mib_mean"]) == ("at-a", 1500.0, 300.0)
+    assert (one["disk_mib_s"], one["net_mib_s"]) == (2.5, 0.5)
+
+
+def test_the_pcie_link_is_told_as_it_is_now_beside_what_it_could_be(play):
+    script = ["set pcie_width 0 8", "set pcie_generation 0 1", "set pcie_generation_max 0 5"]
+    script += ["fail nvmlDeviceGetCurrPcieLinkWidth 3 1"]
+    (card, _), (row, other) = play(["H100-80GB"] * 2, script, ["inventory"], ["sample", []])
+    assert (row["pcie_width"], row["pcie_generation"]) == (8, 1)
+    assert (card["pcie_width_max"], card["pcie_generation_max"]) == (16, 5)
+    assert (other["pcie_width"], other["pcie_generation"]) == (None, 4), "unknown is not 0"
 
 
 def test_counters_of_an_older_card_come_from_where_it_has_them(play):
@@ -281,7 +294,9 @@ def test_a_stranger_inside_one_instance_names_its_slice(play, people):
     script = [f"proc 0 1 0 {job} 100", f"proc 0 2 0 {stranger} 100"]
     acts = [*two_instances(), ["script", *script], ["health"]]
     (told,) = play(["H100-80GB"], [], *acts)[-1]
-    assert told["health"] == "contested" and told["foreign"] == [f"sleep ({stranger}) in slice b"]
+    assert told["health"] == "contested" and told["foreign"] == [
+        f"sleep ({stranger}){OWNER} in slice b"
+    ]
     assert "in slice b" in told["reason"] and "slice a" not in told["reason"]
 
 
@@ -290,5 +305,7 @@ def test_a_stranger_on_a_card_that_is_cut_by_others_names_the_instance(play, peo
     script = [f"proc 0 7 0 {stranger} 100", f"proc 1 -1 -1 {stranger} 100"]
     acts = [*two_instances(), ["script", *script], ["health"]]
     first, second = play(["H100-80GB"] * 2, [], *acts)[-1]
-    assert first["foreign"] == [f"sleep ({stranger}) in instance 7"]
-    assert second["foreign"] == [f"sleep ({stranger})"], "a card that is not cut has no instance"
+    assert first["foreign"] == [f"sleep ({stranger}){OWNER} in instance 7"]
+    assert second["foreign"] == [f"sleep ({stranger}){OWNER}"], (
+        "a card that is not cut has no instance"
+    )

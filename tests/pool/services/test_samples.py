@@ -48,6 +48,16 @@ def test_readings_are_stored_once_with_unknown_left_unknown(node, attempt):
     assert (row.sm_mean, row.util_mean) == (41.5, None)
 
 
+def test_the_link_of_a_card_and_the_traffic_of_its_work_are_stored_as_told(node):
+    card = node.cards.get().uuid
+    samples_take(node=node, batch=batch(card, 1, pcie_width=8, disk_mib_s=2.5))
+    row = Sample.objects.get()
+    assert (row.pcie_width, row.pcie_generation, row.disk_mib_s, row.net_mib_s) == (
+        *(8, None),
+        *(2.5, None),
+    )
+
+
 def test_a_clock_that_is_off_does_not_move_the_readings(node):
     samples_take(node=node, batch=batch(node.cards.get().uuid, 1, skew=7200))
     assert (now() - Sample.objects.get().at).total_seconds() == pytest.approx(10, abs=5)

@@ -113,7 +113,9 @@ def test_a_job_is_wanted_runs_speaks_is_measured_and_ends_at_an_agent_of_the_ver
     assert old.say("samples", "samples").status_code in (200, 204), "any 2xx will do for it"
     run = Attempt.objects.get(workload=work)
     assert LogChunk.objects.get(attempt=run).text == "step 1\n"
-    assert Sample.objects.filter(memory_mib_mean=4864.0).count() == 2
+    rows_ = Sample.objects.filter(memory_mib_mean=4864.0)
+    assert rows_.count() == 2
+    assert rows_.filter(pcie_width=None, net_mib_s=None).count() == 2, "words it does not know"
     taken = old.reads(old.say("report", "report_ended", **told, **number), "Taken")
     work.refresh_from_db()
     assert (work.state, work.exit_code, work.exit_reason) == ("failed", 3, "own_error")

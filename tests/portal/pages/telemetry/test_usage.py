@@ -85,3 +85,18 @@ def test_a_whole_card_is_drawn_when_somebody_opens_it(visit, world):
     assert [value for _at, value in panels["Compute busy"]] == [30]
     assert [value for _at, value in panels["Temperature"]] == [61]
     assert visit("member").open("/cards/cd-none/usage/").status_code == 404
+
+
+def test_the_link_of_a_card_is_shown_as_it_is_and_fewer_lanes_than_could_be_are_named(visit, world):
+    card = world.node.cards.first()
+    address = f"/cards/{card.uid}/usage/?span=hour"
+    assert "PCIe link now" not in visit("member").part(address).content.decode()
+    card.facts |= {"pcie_width_max": 16, "pcie_generation_max": 5}
+    card.save()
+    assert "not told" in visit("member").part(address).content.decode()
+    reads(now() - timedelta(seconds=20), card=card.pk, pcie_width=16, pcie_generation=1)
+    text = visit("member").part(address).content.decode()
+    assert "generation 1, 16 lanes" in text and "at most generation 5, 16 lanes" in text
+    assert "Fewer lanes" not in text
+    reads(now(), card=card.pk, pcie_width=8, pcie_generation=4)
+    assert "Fewer lanes" in visit("member").part(address).content.decode()
