@@ -102,6 +102,14 @@ def real_uid(pid: int) -> int | None:
     return None
 
 
+def name(pid: int) -> str:
+    """The short name of a process as far as it can be printed (15 bytes); ? when it is gone."""
+    with contextlib.suppress(OSError):
+        text = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace")
+        return "".join(letter if letter.isprintable() else "?" for letter in text.rstrip("\n"))
+    return "?"
+
+
 def groups(pid: int) -> str:
     """The control groups of a process, a line each; empty when it is gone."""
     with contextlib.suppress(OSError):

@@ -53,7 +53,7 @@ KINDS = (
 
 def named(pids: Iterable[int]) -> tuple[str, ...]:
     """Processes by name and number, for people."""
-    return tuple(f"process {_comm(pid)} ({pid})" for pid in sorted(pids))
+    return tuple(f"process {processes.name(pid)} ({pid})" for pid in sorted(pids))
 
 
 def short(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ def take(uid: int | None, sysv: Path = SYSV, shared: tuple[Path, ...] = SHARED) 
     ipc = [(kind, row) for kind in KINDS for row in _rows(sysv / kind.table, uid)]
     files = [(folder, *one) for folder in shared for one in _files(folder, uid)]
     alive = _alive(uid)
-    if any(_comm(pid) != SERVER for pid in alive):
+    if any(processes.name(pid) != SERVER for pid in alive):
         return ()
     kept = {path for pid in alive for path in _mapped(pid)}
     gone = [word for kind, row in ipc if (word := _removed(kind, row))]
@@ -138,13 +138,6 @@ def _mapped(pid: int) -> set[str]:
         text = Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
         return {line.split(None, 5)[5] for line in text.splitlines() if line.count("/")}
     return set()
-
-
-def _comm(pid: int) -> str:
-    with contextlib.suppress(OSError):
-        text = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace")
-        return _plain(text.strip())
-    return "?"
 
 
 def _plain(name: str) -> str:

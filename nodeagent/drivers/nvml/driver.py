@@ -277,8 +277,10 @@ class NvmlDriver:
         if handle is None:
             return CardHealth(uuid=uuid, health="lost", reason="it did not tell who it is")
         slices = self._carver.numbers(uuid)
+        serving = (one.hosts(self._found.cards[uuid]) for one in self._sharings.values())
+        hosts = frozenset().union(*serving)
         try:
-            return await self._ask(uuid, "health", lambda: read.health(uuid, handle, slices))
+            return await self._ask(uuid, "health", lambda: read.health(uuid, handle, slices, hosts))
         except (Lost, NotSupported) as failure:
             return CardHealth(uuid=uuid, health=read.SILENT, reason=str(failure))
 

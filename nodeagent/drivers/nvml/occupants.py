@@ -1,6 +1,6 @@
 """Whose work is on a card and its instances: by (card, GPU instance, compute instance)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,17 +54,20 @@ def inside(rows: Iterable[Occupant], instance: int, compute: int) -> list[Occupa
     return [one for one in rows if one.instance == instance and one.compute in (None, compute)]
 
 
-def foreign(rows: tuple[Occupant, ...], slices: Mapping[int, str]) -> tuple[str, ...]:
+def foreign(
+    rows: tuple[Occupant, ...], slices: Mapping[int, str], hosts: Container[int] = frozenset()
+) -> tuple[str, ...]:
     """Processes that the pool did not start, with the slice or the instance that each is in.
 
-    `slices` names the slices of the card by the number of their instance.
+    `slices` names the slices of the card by the number of their instance; `hosts` are daemons that
+    serve the pool's own work.
     """
-    if not strangers([one.pid for one in rows]):
+    if not strangers([one.pid for one in rows], hosts):
         return ()
     places = dict.fromkeys(one.instance for one in rows)
     found = []
     for place in places:
-        there = strangers([one.pid for one in rows if one.instance == place])
+        there = strangers([one.pid for one in rows if one.instance == place], hosts)
         found += [name + _where(place, slices) for name in there]
     return tuple(found)
 

@@ -1,7 +1,7 @@
 """What NVML says, turned into the protocol's words; what it does not say stays None."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeVar
 
 import pynvml
@@ -136,17 +136,19 @@ def _in_mig(handle: Any) -> bool:
     return mode is not None and mode[0] == pynvml.NVML_DEVICE_MIG_ENABLE
 
 
-def health(uuid: str, handle: Any, slices: Mapping[int, str]) -> CardHealth:
+def health(
+    uuid: str, handle: Any, slices: Mapping[int, str], hosts: Container[int] = frozenset()
+) -> CardHealth:
     """How the card does: whether it answers at all, and whose work is on it.
 
-    `slices` names its slices by the number of their instance.
+    `slices` names its slices by the number of their instance; `hosts` are daemons of this agent.
     """
     try:
         pynvml.nvmlDeviceGetMemoryInfo(handle)
     except pynvml.NVMLError as failure:
         word = "partial" if failure.value in PARTIAL else ILL.get(failure.value, SILENT)
         return CardHealth(uuid=uuid, health=word, reason=str(failure))
-    there = foreign(known(lambda: occupants(handle)) or (), slices)
+    there = foreign(known(lambda: occupants(handle)) or (), slices, hosts)
     if there:
         why = "work that the pool did not start: " + ", ".join(there)
         return CardHealth(uuid=uuid, health="contested", reason=why, foreign=there)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pwd
 from collections.abc import Container
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from nodeagent.runners import inside
 from nodeagent.runners.adoption import CONTAINER_LABEL, SHIM_LABEL
 
 
-def strangers(pids: list[int]) -> tuple[str, ...]:
-    """Name and number of those that no shim of this account started, nor an engine for one.
+def strangers(pids: list[int], hosts: Container[int] = frozenset()) -> tuple[str, ...]:
+    """Name, number and owner of those that no shim of this account started, nor an engine for one,
+    nor one of the `hosts` (a daemon of this agent that serves its jobs).
 
     A number that this machine does not show (another process namespace) says nothing of its owner,
     so it is nobody's fault.
@@ -22,7 +24,8 @@ def strangers(pids: list[int]) -> tuple[str, ...]:
     files = [env[CONTAINER_LABEL] for env in shims.values() if env.get(CONTAINER_LABEL)]
     ours = inside.numbers(map(Path, files))
     there = [pid for pid in sorted(pids) if processes.look(pid) is not None]
-    return tuple(f"{_name(pid)} ({pid})" for pid in there if not _ours(pid, shims, ours))
+    alien = [pid for pid in there if not (_ours(pid, shims, ours) or _below(pid, hosts))]
+    return tuple(f"{processes.name(pid)} ({pid}){_of(pid)}" for pid in alien)
 
 
 def _ours(pid: int, shims: Container[int], containers: frozenset[str]) -> bool:
@@ -38,8 +41,11 @@ def _below(pid: int, shims: Container[int]) -> bool:
     return False
 
 
-def _name(pid: int) -> str:
-    with contextlib.suppress(OSError):
-        comm = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace")
-        return comm.strip()
-    return "?"
+def _of(pid: int) -> str:
+    """Whose it is, by the name of the account where it has one."""
+    uid = processes.real_uid(pid)
+    if uid is None:
+        return ""
+    with contextlib.suppress(KeyError):
+        return f" of {pwd.getpwuid(uid).pw_name}"
+    return f" of account {uid}"

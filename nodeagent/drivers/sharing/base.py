@@ -44,5 +44,10 @@ class Sharing(Protocol):
             Busy, Refused
         """
 
+    def hosts(self, card: Card) -> frozenset[int]:
+        """Processes of the machine that serve this way of sharing on the card: they, and what they
+        start, are the pool's own.
+        """
+
     def environment(self, card: Card, uid: str, share: Share) -> dict[str, str]:
         """What the slice's job must find in its environment."""

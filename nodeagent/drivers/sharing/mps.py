@@ -4,10 +4,12 @@ A job may unset its variables, so the daemon's own limits are those of the large
 card: what is above the job's own share and below that is found by looking at its memory.
 """
 
+import contextlib
 import hashlib
 import os
 from pathlib import Path
 
+from nodeagent import processes
 from nodeagent.drivers.base import DriverError, Refused
 from nodeagent.drivers.programs import Programs
 from nodeagent.drivers.shares import FULL_MILLI, Share
@@ -19,6 +21,10 @@ CONTROL = "nvidia-cuda-mps-control"
 SMI = "nvidia-smi"
 OLDEST = (7, 0)
 """Compute capability from which shares of compute and memory can be limited."""
+
+PID_FILE = "nvidia-cuda-mps-control.pid"
+SERVER = "nvidia-cuda-mps"
+"""Name of the daemon and of its server, as far as the kernel keeps it."""
 
 NOTE = "one client's fault can end all clients of the card"
 
@@ -75,6 +81,17 @@ class Mps:
         if beside and self.alive(card):
             rows = beside.values()
             self._limit(card, max(r.memory_mib for r in rows), max(r.compute_milli for r in rows))
+
+    def hosts(self, card: Card) -> frozenset[int]:
+        """The card's daemon, by the file that it writes into its pipe folder: the server that it
+        starts for its clients is on the card as a process of its own. No job can write there, and
+        a number that another program has by now is not taken for it.
+        """
+        with contextlib.suppress(OSError, ValueError):
+            pid = int((self._pipe(card) / PID_FILE).read_text(encoding="ascii"))
+            if processes.name(pid) == SERVER and processes.real_uid(pid) == os.getuid():
+                return frozenset({pid})
+        return frozenset()
 
     def environment(self, card: Card, uid: str, share: Share) -> dict[str, str]:
         """Where its server is, and the job's own limits."""

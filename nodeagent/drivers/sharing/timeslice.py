@@ -64,6 +64,10 @@ class TimeSlice:
         """The preload's own notes go with the slice: they hold its old limits."""
         self._cache_of(uid).unlink(missing_ok=True)
 
+    def hosts(self, card: Card) -> frozenset[int]:
+        """None: the card itself takes turns."""
+        return frozenset()
+
     def environment(self, card: Card, uid: str, share: Share) -> dict[str, str]:
         """The preload and its limits; nothing where there is none."""
         if self._preload is None:

@@ -153,6 +153,10 @@ class Vgpu:
         if _read(current) not in ("", "0"):
             _write(current, "0")
 
+    def hosts(self, card: Card) -> frozenset[int]:
+        """None: the driver itself serves them."""
+        return frozenset()
+
     def environment(self, card: Card, uid: str, share: Share) -> dict[str, str]:
         """A process cannot use it, so it is told nothing."""
         return {}

@@ -1,6 +1,7 @@
 """What NVML says becomes inventory and readings; one bad card spoils nothing else."""
 
 import os
+import pwd
 import signal
 import subprocess
 import threading
@@ -18,6 +19,8 @@ from nodeagent.runners.adoption import labels
 from tests.nodeagent.waiting import until
 
 MIB = 1024 * 1024
+OWNER = f" of {pwd.getpwuid(os.getuid()).pw_name}"
+"""Whose the processes of the tests are, as strangers are named."""
 
 
 class Library:
@@ -162,7 +165,7 @@ async def test_work_of_strangers_is_named_and_work_of_the_pool_is_not(monkeypatc
         library.running = {0: [job], 1: [stranger.pid, job], 2: [2**22 + 1]}
         told = await driver.health()
         assert [one.health for one in told] == ["ok", "contested", "ok"]
-        assert told[1].foreign == (f"sleep ({stranger.pid})",)
+        assert told[1].foreign == (f"sleep ({stranger.pid}){OWNER}",)
         assert stranger.poll() is None
     finally:
         os.kill(job, signal.SIGKILL)

@@ -107,7 +107,7 @@ def test_what_the_server_of_mps_has_mapped_stays_and_the_rest_goes(left, monkeyp
     uid, made = left
     held = "/dev/shm/gpupool-left/deep/data"
     monkeypatch.setattr(leftovers, "_alive", lambda uid: [77])
-    monkeypatch.setattr(leftovers, "_comm", lambda pid: leftovers.SERVER)
+    monkeypatch.setattr(processes, "name", lambda pid: leftovers.SERVER)
     monkeypatch.setattr(leftovers, "_mapped", lambda pid: {held})
     said = leftovers.take(uid)
     assert there(made) == (0, 1) and Path(held).exists()
