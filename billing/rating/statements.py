@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from billing.rating.accounts import Account
 from billing.rating.money import settle
+from pool.sheets import plain_cell
 
 CENT = 10_000
 """A hundredth of the currency in 10⁻⁶ of it."""
@@ -113,7 +114,13 @@ def statement_file(head: Head, lines: Sequence[Line]) -> bytes:
         write.writerow(
             [
                 *(f"{head.first:%Y-%m}", line.line_id, line.number, head.organization),
-                *(one.project_slug, plain(one.cost_centre), one.account, one.card_model, one.mode),
+                *(
+                    one.project_slug,
+                    plain_cell(one.cost_centre),
+                    one.account,
+                    one.card_model,
+                    one.mode,
+                ),
                 *(one.price_class, int(one.late), hours(one.card_us), cents(line.amount_cents)),
                 *(one.amount_micro, head.currency),
             ]
@@ -130,11 +137,6 @@ class _Text:
     def write(self, text: str) -> int:
         self.parts.append(text)
         return len(text)
-
-
-def plain(text: str) -> str:
-    """Free text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
 
 
 def hours(card_us: int) -> str:

@@ -10,9 +10,10 @@ from openpyxl.styles import Font
 from openpyxl.utils import get_column_letter
 
 from billing.rating.money import settle
-from billing.rating.statements import Line, cents, hours, plain
+from billing.rating.statements import Line, cents, hours
 from billing.reports.words import account_words
 from billing.selectors.statements import Bill
+from pool.sheets import plain_cell
 
 WIDTHS = (24, 18, 30, 18, 12, 14, 14, 16, 22)
 
@@ -30,8 +31,12 @@ def cells(line: Line) -> list[str]:
     one = line.what
     late = f" ({_('of an earlier month')})" if one.late else ""
     return [
-        *(plain(one.project_slug), plain(one.cost_centre), account_words(one.account) + late),
-        *(plain(one.card_model), one.mode, plain(one.price_class)),
+        *(
+            plain_cell(one.project_slug),
+            plain_cell(one.cost_centre),
+            account_words(one.account) + late,
+        ),
+        *(plain_cell(one.card_model), one.mode, plain_cell(one.price_class)),
         *(hours(one.card_us), cents(line.amount_cents), line.line_id),
     ]
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 
 from pool.lifecycle.leases import LeaseState
 from pool.models.leases import Lease
@@ -11,18 +11,26 @@ from pool.rules.needs import Need, from_mapping, to_mapping
 from pool.selectors.memberships import Standing
 from pool.selectors.offers import host_of, options_for
 from pool.selectors.series.arrays import in_use_of
+from pool.selectors.users import people_like
 
 Host = tuple[int, int, int]
 """CPU in thousandths of a core, RAM and disk in MiB, for all parts together."""
 
 
 def lease_list(*, standing: Standing) -> QuerySet[Lease]:
-    """All leases, newest first."""
+    """All leases, newest first, each with when it `ends`."""
     return (
         Lease.objects.filter(standing.sees())
         .select_related("project__organization", "template_version__template", "request__requester")
+        .annotate(ends=F("valid__endswith"))
         .order_by("-pk")
     )
+
+
+def lease_search(rows: QuerySet[Lease], text: str) -> QuerySet[Lease]:
+    """Those with the text in the title of their request or its requester's name, or that uid."""
+    asked = Q(request__title__icontains=text) | Q(request__requester__in=people_like(text))
+    return rows.filter(asked | Q(uid=text))
 
 
 def active_leases(*, standing: Standing) -> QuerySet[Lease]:

@@ -2,18 +2,25 @@
 
 from collections.abc import Iterable
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from pool.lifecycle.requests import RequestState
 from pool.models.requests import Request, RequestComment
 from pool.models.users import User
 from pool.selectors.approvals.powers import decides_where
 from pool.selectors.memberships import Standing
+from pool.selectors.users import people_like
 
 
 def request_list(*, standing: Standing) -> QuerySet[Request]:
     """Requests of the projects the person may read, newest first."""
     return _with_names(Request.objects.filter(standing.sees()))
+
+
+def request_search(rows: QuerySet[Request], text: str) -> QuerySet[Request]:
+    """Those with the text in their title or their requester's name, or with that uid."""
+    known = Q(title__icontains=text) | Q(requester__in=people_like(text)) | Q(uid=text)
+    return rows.filter(known)
 
 
 def decidable_list(*, standing: Standing) -> QuerySet[Request]:

@@ -7,6 +7,7 @@ from pool.models.placements import Hold
 from pool.models.ranks import Rank
 from pool.models.workloads import Attempt, Workload
 from pool.selectors.memberships import Standing
+from pool.selectors.users import people_like
 
 GROUPS = {"waiting": WAITING, "running": HOLDING, "ended": ENDED}
 """What people call the states of a workload when they filter a list."""
@@ -44,12 +45,14 @@ def workload_filter(
     if project:
         rows = rows.filter(project__slug=project)
     if text:
-        rows = (
-            rows.filter(name_folded__contains=text.casefold())
-            | rows.filter(owner__username__icontains=text)
-            | rows.filter(uid=text)
-        )
+        rows = workload_search(rows, text)
     return rows
+
+
+def workload_search(rows: QuerySet[Workload], text: str) -> QuerySet[Workload]:
+    """Those with the text in their name or their owner's, or with that uid."""
+    named = Q(name_folded__contains=text.casefold())
+    return rows.filter(named | Q(owner__in=people_like(text)) | Q(uid=text))
 
 
 def attempt_list(*, workload: Workload) -> QuerySet[Attempt]:

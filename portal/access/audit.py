@@ -15,6 +15,7 @@ from pool.clock import now
 from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models import Event, User
+from pool.sheets import plain_cell
 
 COLUMNS = (
     "id",
@@ -28,7 +29,6 @@ COLUMNS = (
     "data",
 )
 CHUNK = 1000
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def audit_narrowed(rows: QuerySet[Event], asked: dict[str, Any]) -> QuerySet[Event]:
@@ -108,7 +108,7 @@ async def _json(rows: QuerySet[Event]) -> AsyncIterator[str]:
 def _cell(value: Any) -> str:
     """As text that no spreadsheet takes for a formula."""
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else _plain(value)
-    return f"'{text}" if text.startswith(FORMULAS) else text
+    return plain_cell(text)
 
 
 def _plain(value: Any) -> str:

@@ -1,10 +1,12 @@
 """What every REST view shares: who asks, what they may say, one transaction for a keyed call."""
 
-from functools import cached_property
+from collections.abc import Mapping
+from functools import cached_property, reduce
+from operator import or_
 from typing import Any, ClassVar
 
-from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from rest_framework import status, viewsets
 from rest_framework.exceptions import Throttled
@@ -22,8 +24,11 @@ from portal.access.roles import Verb
 from portal.api.authentication import actor_of, caller
 from portal.api.fields import Filters, Given, Nothing
 from portal.api.idempotency import once
-from portal.api.pagination import PARAMETERS
+from portal.api.listfile import list_file
+from portal.api.pagination import PLACED
+from portal.api.shown import SHOWN, ShownIn
 from portal.explained import AskedTooOften, looked_by
+from portal.keyset import Order, order_of
 
 UID = r"[a-z]{2,3}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -143,26 +148,66 @@ class Door(viewsets.GenericViewSet[Any]):
     def _asked(self, request: Request) -> dict[str, Any]:
         given = request.query_params.dict()
         listed = isinstance(self, Listing) and self.action == "list"
-        if listed:
-            given = {name: text for name, text in given.items() if name not in PARAMETERS}
         shape = self.filters if listed else Filters
+        if isinstance(self, Listing) and listed:
+            given = self.shown(given)
         asked = shape(data=given, context=self.get_serializer_context())
         asked.is_valid(raise_exception=True)
         return dict(asked.validated_data)
 
 
 class Listing(Door):
-    """A noun with a list."""
+    """A noun with a list.
+
+    `sorts` names the columns that it may be sorted by (`created`, the order of its keys, is one
+    everywhere), `searched` those that `search` looks into: a part of one is enough.
+    """
+
+    sortable: ClassVar[bool] = True
+    sorts: ClassVar[Mapping[str, str]] = {}
+    searched: ClassVar[tuple[str, ...]] = ()
+    order: Order | None = None
+    text = ""
+    as_file = False
+
+    def shown(self, given: dict[str, str]) -> dict[str, str]:
+        """What is asked besides how the list is shown, which is kept.
+
+        Raises:
+            ValidationError: an order or a form that there is not, or a search where there is none.
+        """
+        if not self.sortable:
+            return {name: text for name, text in given.items() if name not in PLACED}
+        asked = ShownIn(data={name: given[name] for name in SHOWN if name in given}, of=type(self))
+        asked.is_valid(raise_exception=True)
+        said = asked.validated_data
+        self.text, self.as_file = said.get("search", ""), said.get("format") == "csv"
+        ways = {"created": "pk", **self.sorts}
+        self.order = order_of(said["ordering"], ways) if said.get("ordering") else None
+        return {name: text for name, text in given.items() if name not in (*PLACED, *SHOWN)}
+
+    def found(self, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
+        """The rows that have the text in one of the columns that are searched."""
+        parts = (Q(**{f"{column}__icontains": text}) for column in self.searched)
+        return rows.filter(reduce(or_, parts))
+
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """Some rows of the list with what they are told with besides their columns."""
+        return rows
 
     def narrowed(self, rows: QuerySet[Any], **asked: Any) -> QuerySet[Any]:
         """The rows that the filters leave; by default each filter names a column."""
         return rows.filter(**{k: v for k, v in asked.items() if v not in (None, "", [])})
 
-    def list(self, request: Request) -> Response:
-        """One page."""
-        page = self.paginate_queryset(self.narrowed(self.rows(), **self.asked))
+    def list(self, request: Request) -> Response | StreamingHttpResponse:
+        """One page; with `format=csv` the whole list as a file."""
+        found = self.narrowed(self.rows(), **self.asked)
+        found = self.found(found, self.text) if self.text else found
         _code, shape = self.gives.get("list", (200, self.get_serializer_class()))
         assert shape is not None
+        if self.as_file:
+            return list_file(self, found, shape)
+        page = self.completed(self.paginate_queryset(found) or [])
         rows = shape(page, many=True, context=self.get_serializer_context())
         return self.get_paginated_response(rows.data)
 

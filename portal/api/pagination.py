@@ -5,21 +5,26 @@ import binascii
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from portal.keyset import Order, Place, beyond, place_of, place_read, place_text, sorted_rows
+
 PAGE = 50
 MOST = 200
-PARAMETERS = ("cursor", "page_size")
+PLACED = ("cursor", "page_size")
+MOST_CURSOR = 1024
 
 
 class Pages(BasePagination):
     """`?cursor=&page_size=`: fifty rows unless asked otherwise, two hundred at most.
 
-    Rows come by their key, newest first; a view with `oldest_first` turns that round.
+    Rows come by their key, newest first; a view with `oldest_first` turns that round, and
+    `?ordering=` names another order where the view has some.
     """
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
@@ -30,6 +35,9 @@ class Pages(BasePagination):
         """
         self._request = request
         size = read_size(request)
+        order: Order | None = getattr(view, "order", None)
+        if order is not None:
+            return self._sorted(queryset, request, order, size)
         way, place = _read(request.query_params.get("cursor", ""))
         up = bool(getattr(view, "oldest_first", False))
         forward = way != "b"
@@ -45,6 +53,26 @@ class Pages(BasePagination):
         self._next = wrap(f"a{rows[-1].pk}") if rows and later else None
         self._previous = wrap(f"b{rows[0].pk}") if rows and earlier else None
         return rows
+
+    def _sorted(self, queryset: Any, request: Request, order: Order, size: int) -> list[Any]:
+        """The page of a list in an order of its own; its cursors are of that order alone."""
+        way, place = _read_place(request.query_params.get("cursor", ""), queryset, order)
+        back = way == "b"
+        rows = sorted_rows(queryset, order, back=back)
+        if place is not None:
+            rows = beyond(rows, order, place, back=back)
+        found = list(rows[: size + 1])
+        more, found = len(found) > size, found[:size]
+        if back:
+            found.reverse()
+        later, earlier = (place is not None, more) if back else (more, place is not None)
+        ends = (("a", found[-1], later), ("b", found[0], earlier)) if found else ()
+        told = [
+            wrap(f"{mark}{order.said} {place_text(place_of(row, order))}") if there else None
+            for mark, row, there in ends
+        ]
+        self._next, self._previous = told or (None, None)
+        return found
 
     def get_paginated_response(self, data: Any) -> Response:
         """The page in its frame."""
@@ -72,7 +100,7 @@ class Pages(BasePagination):
                 "in": "query",
                 "required": False,
                 "description": "Place in the list, from `next` or `previous`.",
-                "schema": {"type": "string", "maxLength": 64},
+                "schema": {"type": "string", "maxLength": MOST_CURSOR},
             },
             {
                 "name": "page_size",
@@ -119,9 +147,27 @@ def unwrap(cursor: str) -> str:
     """
     try:
         padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
-        return base64.b64decode(padded, altchars=b"-_", validate=True).decode("ascii")
+        return base64.b64decode(padded, altchars=b"-_", validate=True).decode()
     except (UnicodeError, binascii.Error) as bad:
         raise ValidationError({"cursor": [_("No such cursor.")]}) from bad
+
+
+def _read_place(cursor: str, rows: QuerySet[Any], order: Order) -> tuple[str, Place | None]:
+    """Which way from where.
+
+    Raises:
+        ValidationError: no cursor of ours, or one of another order.
+    """
+    if not cursor:
+        return "a", None
+    text = unwrap(cursor[: MOST_CURSOR + 1])
+    said, _space, place = text[1:].partition(" ")
+    try:
+        if text[:1] not in {"a", "b"} or said != order.said:
+            raise ValueError("another order")
+        return text[:1], place_read(place, rows, order)
+    except ValueError as odd:
+        raise ValidationError({"cursor": [_("No such cursor.")]}) from odd
 
 
 def _read(cursor: str) -> tuple[str, int | None]:
@@ -129,6 +175,6 @@ def _read(cursor: str) -> tuple[str, int | None]:
         return "a", None
     text = unwrap(cursor)
     way, place = text[:1], text[1:]
-    if way not in {"a", "b"} or not place.isdigit() or len(place) > 18:
+    if way not in {"a", "b"} or not (place.isascii() and place.isdigit()) or len(place) > 18:
         raise ValidationError({"cursor": [_("No such cursor.")]})
     return way, int(place)

@@ -4,11 +4,13 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
 
 from portal.api.door import Door, Listing
+from portal.api.examples import example_of
 from portal.api.fields import Filters, Nothing, Refusal
 from portal.api.idempotency import HEADER
+from portal.api.shown import shown_parameters
 
 REFUSED = {
     "GET": (400, 401, 403, 404, 429),
@@ -24,6 +26,14 @@ KEY = OpenApiParameter(
     description="The same key with the same call is answered once, for 24 hours.",
     required=False,
 )
+
+
+def shown_as(told: dict[str, Any]) -> OpenApiParameter:
+    """A parameter that is written as OpenAPI has it."""
+    schema = dict(told["schema"])
+    return OpenApiParameter(
+        told["name"], schema, OpenApiParameter.QUERY, description=told["description"]
+    )
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -50,6 +60,9 @@ class DoorSchema(AutoSchema):
         if isinstance(self.view, Door):
             if self.view.action == "list" and self.view.filters is not Filters:
                 found.append(self.view.filters)
+            if self._many():
+                assert isinstance(self.view, Listing)
+                found += [shown_as(one) for one in shown_parameters(type(self.view))]
             if self.method == "POST":
                 found.append(KEY)
         return found
@@ -63,6 +76,17 @@ class DoorSchema(AutoSchema):
                 else None
             )
         return super().get_request_serializer()
+
+    def get_examples(self) -> list[Any]:
+        """A body that may be sent, for everything that reads one; a serializer's own come first."""
+        view = self.view
+        if not isinstance(view, Door) or self.method not in {"POST", "PUT", "PATCH"}:
+            return []
+        shape = view.takes.get(view.action, Nothing)
+        own = getattr(shape, "_spectacular_annotation", {}).get("examples")
+        if own or not shape().fields:
+            return []
+        return [OpenApiExample("Example", value=example_of(shape()), request_only=True)]
 
     def get_response_serializers(self) -> Any:
         """What the action answers, and how it refuses."""

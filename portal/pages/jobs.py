@@ -27,6 +27,7 @@ from portal.access.guards import found, guard
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
 from portal.pages.answers import Answer, answer
+from portal.pages.calendar.durations import DurationField
 from portal.pages.catalogue.fields import GivenFields, filled_in
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page
@@ -103,10 +104,9 @@ class JobForm(GivenFields, SeriesFields, NeedForm):
         ],
         required=False,
     )
-    rendezvous_seconds = forms.IntegerField(
-        label=gettext_lazy("How long they may wait for each other (seconds)"),
-        min_value=1,
-        max_value=86_400,
+    rendezvous_seconds = DurationField(
+        label=gettext_lazy("How long they may wait for each other"),
+        most=86_400,
         initial=600,
         required=False,
     )
@@ -198,7 +198,7 @@ def job_answer(form: JobForm) -> Answer | None:
 
 def job_start(request: HtmxRequest) -> dict[str, Any]:
     """Empty, or as a lease or an earlier workload says."""
-    start: dict[str, Any] = {"time_value": 1, "time_unit": 3600}
+    start: dict[str, Any] = {"time_value": 3600}
     start |= {n: request.GET[n][:200] for n in ("template", "project") if request.GET.get(n)}
     if uid := request.GET.get("lease"):
         lease = found(active_leases(standing=request.standing), uid)
@@ -232,8 +232,7 @@ def _like(old: Workload) -> dict[str, Any]:
         "file_name": name,
         "file_text": text,
         "env": "\n".join(f"{key}={value}" for key, value in said.env.items()),
-        "time_value": max(1, -(-old.expected_seconds // 60)),
-        "time_unit": 60,
+        "time_value": old.expected_seconds,
         "comment": old.comment,
         "image": "" if old.environment else old.image,
         **filled_in(given_again(workload=old)),

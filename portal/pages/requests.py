@@ -20,7 +20,7 @@ from pool.models.requests import Request
 from pool.selectors.approvals.duplicates import duplicates_of
 from pool.selectors.approvals.policies import usually_takes
 from pool.selectors.partitions import partitions_of
-from pool.selectors.requests import comment_list, request_list
+from pool.selectors.requests import comment_list, request_list, request_search
 from pool.services.requests import (
     request_comment,
     request_draft,
@@ -37,7 +37,7 @@ from portal.pages.calendar.moments import MomentField, in_zone
 from portal.pages.catalogue.fields import GivenFields, given_named
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
-from portal.pages.lists import newest_first
+from portal.pages.lists import in_order, list_address, text_asked
 from portal.pages.need_forms import NeedForm
 
 RENAMED = {
@@ -50,6 +50,10 @@ RENAMED = {
 }
 OPEN = frozenset({RequestState.DRAFT, RequestState.SUBMITTED, RequestState.RETURNED})
 
+
+SORTS = {"title": "title", "for": "duration_seconds"}
+REST_SORTS = {"title": "title", "for": "duration"}
+"""What the list can be sorted by, in the words of the page, of rows and of REST."""
 
 STATES = {
     RequestState.DRAFT: gettext_lazy("drafts"),
@@ -138,8 +142,15 @@ def index(request: HtmxRequest) -> HttpResponse:
     rows = rows.filter(requester=request.user) if mine else rows
     rows = rows.filter(state=state) if state in set(RequestState) else rows
     rows = rows.exclude(~Q(requester=request.user), state=RequestState.DRAFT)
+    text = text_asked(request)
+    rows = request_search(rows, text) if text else rows
+    who = request.user.username if mine else ""
+    state = state if state in set(RequestState) else ""
+    asked = {"requester": who, "state": state, "search": text}
     context = {
-        "page": newest_first(request, rows),
+        "page": in_order(request, rows, SORTS),
+        "text": text,
+        "csv": list_address("requests", request, REST_SORTS, **asked),
         "mine": mine,
         "state": state,
         "states": STATES,
@@ -237,14 +248,14 @@ def live_context(one: Request, request: HtmxRequest) -> dict[str, Any]:
 
 FILLED = (
     *("template", "project", "kind", "how", "memory_gb", "compute_percent", "profile", "parts"),
-    *("topology", "nodes", "copies", "time_value", "time_unit", "title", "apart", "only"),
+    *("topology", "nodes", "copies", "time_value", "title", "apart", "only"),
 )
 """What an address may fill in: the advisor's answer, or an older request asked again."""
 
 
 def _start(request: HtmxRequest) -> dict[str, Any]:
     said = {name: request.GET[name][:200] for name in FILLED if request.GET.get(name)}
-    usual = {"kind": LeaseKind.ON_DEMAND.value, "time_value": 8, "time_unit": 3600}
+    usual = {"kind": LeaseKind.ON_DEMAND.value, "time_value": 8 * 3600}
     return usual | said
 
 

@@ -20,6 +20,7 @@ from pool.selectors.memberships import Standing
 from pool.selectors.series.arrays import told
 from pool.selectors.tenants import project_list
 from pool.selectors.workloads import (
+    GROUPS,
     attempt_list,
     workload_filter,
     workload_list,
@@ -31,7 +32,7 @@ from portal.access.roles import Verb
 from portal.access.showback import cost_shown, money_hidden
 from portal.pages.catalogue.fields import given_words
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
-from portal.pages.lists import newest_first
+from portal.pages.lists import in_order, list_address, text_asked
 from portal.pages.series.again import as_rest
 from portal.pages.series.arrays import array_page, series_context
 from portal.pages.telemetry.curves import usage_series
@@ -45,7 +46,8 @@ def index(request: HtmxRequest) -> HttpResponse:
     rows = workload_list(standing=request.standing)
     if not asked["text"].startswith("wl-"):
         rows = workload_tops(rows)
-    shown = newest_first(request, workload_filter(rows, **asked))
+    asked["text"] = text_asked(request)
+    shown = in_order(request, workload_filter(rows, **asked), SORTS)
     told(shown.rows)
     context = {
         "page": shown,
@@ -56,8 +58,20 @@ def index(request: HtmxRequest) -> HttpResponse:
         "project": asked["project"],
         "text": asked["text"],
         "filtered": any(asked.values()),
+        "csv": _file(request, asked),
     }
     return fragment(request, "pages/workloads/index.html", "pages/workloads/_rows.html", context)
+
+
+SORTS = {"name": "name_folded"}
+"""What the list can be sorted by."""
+
+
+def _file(request: HtmxRequest, asked: dict[str, str]) -> str:
+    """The same list as a file of REST; a group of states that there is not counts as none."""
+    group = asked["group"] if asked["group"] in GROUPS else ""
+    said = {"group": group, "project": asked["project"], "search": asked["text"]}
+    return list_address("workloads", request, {"name": "name"}, **said)
 
 
 @page("GET")

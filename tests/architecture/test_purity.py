@@ -20,7 +20,8 @@ PURE = {
         *("pool.scheduling", "pool.carving", "pool.rules", "pool.lifecycle"),
         "nodeagent.protocol",
     ),
-    "billing/rating": ("pool.lifecycle", "nodeagent.protocol"),
+    "pool/sheets.py": (),
+    "billing/rating": ("pool.lifecycle", "pool.sheets", "nodeagent.protocol"),
     "portal/access/roles.py": ("pool.lifecycle",),
     "portal/notices/route.py": ("pool.lifecycle",),
 }

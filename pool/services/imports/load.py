@@ -15,6 +15,7 @@ from pool.events import Actor
 from pool.services.imports.patience import Busy, Patience
 from pool.services.imports.reading import Line, Unreadable, Wrong, read
 from pool.services.imports.sections import Section, Words, cell
+from pool.sheets import plain_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +186,5 @@ def _csv(section: Section) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(section.words)
     for row in section.rows():
-        writer.writerow([_safe(cell(row.get(name))) for name in section.words])
+        writer.writerow([plain_cell(cell(row.get(name))) for name in section.words])
     return out.getvalue()
-
-
-def _safe(text: str) -> str:
-    """No cell that a spreadsheet takes for a formula; reading drops the sign before it."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text

@@ -9,6 +9,8 @@ from typing import Any
 import yaml
 from django.utils.translation import gettext as _
 
+from pool.sheets import unmarked
+
 MOST_BYTES = 4 * 1024 * 1024
 MOST_ROWS = 20_000
 MOST_DEPTH = 12
@@ -68,15 +70,10 @@ def _csv(text: str, section: str) -> Iterator[Line]:
         for row in reader:
             if "" in row:
                 raise Unreadable(reader.line_num, _("This line has more cells than the first."))
-            words = {str(k).strip(): _plain(v) for k, v in row.items() if v not in (None, "")}
+            words = {str(k).strip(): unmarked(v) for k, v in row.items() if v not in (None, "")}
             yield Line(reader.line_num, section, words)
     except csv.Error as wrong:
         raise Unreadable(reader.line_num, str(wrong)) from wrong
-
-
-def _plain(cell: str) -> str:
-    """Without the sign that keeps spreadsheets from taking it for a formula."""
-    return cell[1:] if cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@") else cell
 
 
 def _yaml(text: str) -> Iterator[Line]:

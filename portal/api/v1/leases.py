@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from pool.clock import now
 from pool.lifecycle.leases import LeaseKind, LeaseState
 from pool.models import Lease
-from pool.selectors.leases import lease_list
+from pool.selectors.leases import lease_list, lease_search
 from pool.selectors.requests import request_list
 from pool.services.extensions import lease_extension_ask, lease_resize_ask
 from pool.services.leases import lease_give_back, lease_recall
@@ -83,6 +83,7 @@ class LeaseFilters(Filters):
     kind = serializers.ChoiceField(choices=[k.value for k in LeaseKind], required=False)
     project = serializers.SlugField(max_length=63, required=False)
     request = serializers.RegexField(f"^{UID}$", required=False)
+    requester = serializers.CharField(max_length=150, required=False)
 
 
 class LeaseDoor(Listed):
@@ -90,6 +91,8 @@ class LeaseDoor(Listed):
 
     serializer_class = LeaseOut
     filters = LeaseFilters
+    sorts = {"ends": "ends", "copies": "copies"}
+    searched = ("title", "requester", "uid")
     queryset = Lease.objects.none()
     takes = {
         "give_back": Nothing,
@@ -159,7 +162,15 @@ class LeaseDoor(Listed):
         """The caller's own."""
         return lease_list(standing=self.standing)
 
+    def found(self, rows: QuerySet[Lease], text: str) -> QuerySet[Lease]:
+        """By title, requester or uid."""
+        return lease_search(rows, text)
+
     def narrowed(self, rows: QuerySet[Lease], **asked: Any) -> QuerySet[Lease]:
-        """By state, kind, project and request."""
-        paths = {"project": "project__slug", "request": "request__uid"}
+        """By state, kind, project, request and whose it was."""
+        paths = {
+            "project": "project__slug",
+            "request": "request__uid",
+            "requester": "request__requester__username",
+        }
         return rows.filter(**{paths.get(name, name): value for name, value in asked.items()})

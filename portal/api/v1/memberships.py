@@ -70,6 +70,8 @@ class MembershipDoor(Listed):
 
     serializer_class = MembershipOut
     filters = MembershipFilters
+    sorts = {"user": "user__username", "role": "role"}
+    searched = ("user__username", "user__display_name")
     queryset = Membership.objects.none()
     takes = {"create": MembershipIn, "partial_update": MembershipChangedIn}
     gives = {"create": (201, MembershipOut), "destroy": (204, None)}

@@ -128,6 +128,7 @@ class WaitsOut(serializers.Serializer[Any]):
 class QueueDoor(Listing):
     """The queue: read it, see how long teams wait, try a policy on it."""
 
+    sortable = False
     serializer_class = TurnOut
     filters = QueueFilters
     queryset = Workload.objects.none()

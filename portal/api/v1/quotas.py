@@ -123,6 +123,8 @@ class QuotaDoor(Listed):
 
     serializer_class = QuotaOut
     filters = QuotaFilters
+    sorts = {"limit": "limit_value", "held": "held"}
+    searched = ("project__slug", "organization__slug", "user__username", "partition__slug")
     queryset = Quota.objects.none()
     http_method_names = ["get", "post", "put", "delete", "head"]
     takes = {

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from drf_spectacular.utils import OpenApiExample, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -17,6 +17,7 @@ from pool.selectors.requests import (
     comment_list,
     decidable_list,
     request_list,
+    request_search,
 )
 from pool.services.catalogue.judging import given_from
 from pool.services.decisions import request_approve, request_reject, request_return
@@ -215,6 +216,8 @@ class RequestDoor(DecidesTogether, Listed):
 
     serializer_class = RequestOut
     filters = RequestFilters
+    sorts = {"title": "title", "duration": "duration_seconds"}
+    searched = ("title", "requester", "uid")
     queryset = Request.objects.none()
     takes = {
         "create": RequestIn,
@@ -234,11 +237,16 @@ class RequestDoor(DecidesTogether, Listed):
         return request_list(standing=self.standing)
 
     def narrowed(self, rows: QuerySet[Request], **asked: Any) -> QuerySet[Request]:
-        """By state, project, requester, and whether they wait for the caller."""
+        """By state, project, requester, what waits for the caller; no drafts of others."""
         if asked.pop("to_decide", False):
             rows = approval_list(standing=self.standing)
+        rows = rows.exclude(~Q(requester=self.user), state=RequestState.DRAFT)
         paths = {"project": "project__slug", "requester": "requester__username"}
         return rows.filter(**{paths.get(name, name): value for name, value in asked.items()})
+
+    def found(self, rows: QuerySet[Request], text: str) -> QuerySet[Request]:
+        """By title, requester or uid."""
+        return request_search(rows, text)
 
     def create(self, request: Call) -> Response:
         """Ask; unless it is a draft it is submitted at once."""

@@ -81,6 +81,7 @@ class SamplePages(Pages):
 class SampleDoor(Listing):
     """Readings of one's workloads, and of whole cards."""
 
+    sortable = False
     serializer_class = SampleOut
     filters = SampleFilters
     pagination_class = SamplePages

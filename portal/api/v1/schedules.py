@@ -204,6 +204,8 @@ class ScheduleDoor(Listed):
 
     serializer_class = ScheduleOut
     filters = ScheduleFilters
+    sorts = {"name": "name", "next": "next_at"}
+    searched = ("name", "owner__username")
     queryset = Schedule.objects.none()
     takes = {
         "create": ScheduleIn,

@@ -231,6 +231,8 @@ class TemplateDoor(Listed):
 
     serializer_class = TemplateOut
     filters = TemplateFilters
+    sorts = {"slug": "template__slug", "name": "template__name"}
+    searched = ("template__slug", "template__name")
     lookup_field = "template__uid"
     lookup_url_kwarg = "uid"
     queryset = TemplateVersion.objects.none()

@@ -174,6 +174,8 @@ class OrganizationDoor(CriticalVerbs):
 
     serializer_class = OrganizationOut
     filters = TenantFilters
+    sorts = {"slug": "slug", "name": "name"}
+    searched = ("slug", "name")
     queryset = Organization.objects.none()
     takes = {
         "create": OrganizationIn,
@@ -231,6 +233,8 @@ class ProjectDoor(Listed):
 
     serializer_class = ProjectOut
     filters = ProjectFilters
+    sorts = {"slug": "slug", "name": "name", "cost_centre": "cost_centre"}
+    searched = ("slug", "name", "cost_centre")
     queryset = Project.objects.none()
     takes = {
         "create": ProjectIn,

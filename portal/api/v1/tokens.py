@@ -65,6 +65,8 @@ class TokenDoor(Listed):
 
     serializer_class = TokenOut
     filters = TokenFilters
+    sorts = {"name": "name", "expires": "expires_at", "last_used": "last_used_at"}
+    searched = ("name",)
     queryset = ApiToken.objects.none()
     told_once = ("token",)
     takes = {"create": TokenIn}

@@ -129,6 +129,8 @@ class UserDoor(Listed):
 
     serializer_class = UserOut
     filters = UserFilters
+    sorts = {"username": "username", "display_name": "display_name"}
+    searched = ("username", "display_name", "email")
     queryset = User.objects.none()
     told_once = ("password",)
     takes = {

@@ -91,9 +91,9 @@ class SeriesVerbs(Listed):
             told([row])
         return super().said(row)
 
-    def paginate_queryset(self, queryset: Any) -> Any:
-        """One page, the arrays on it with their counts: one query more."""
-        return told(super().paginate_queryset(queryset) or [])
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """The arrays with their counts: one query more."""
+        return told(rows)
 
     @action(detail=True, methods=["post"])
     def hold(self, request: Request, uid: str) -> Response:

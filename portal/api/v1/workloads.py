@@ -17,7 +17,7 @@ from pool.errors import Invalid
 from pool.models import Workload
 from pool.rules.gangs import Gang
 from pool.selectors.catalogue.lists import given_to
-from pool.selectors.workloads import GROUPS, attempt_list, workload_list
+from pool.selectors.workloads import GROUPS, attempt_list, workload_list, workload_search
 from pool.services.catalogue.giving import work_submit, work_warnings
 from pool.services.queueing.steer import workload_rank
 from pool.services.workloads import (
@@ -73,6 +73,8 @@ class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
 
     serializer_class = WorkloadOut
     filters = WorkloadFilters
+    sorts = {"name": "name_folded"}
+    searched = ("name", "owner", "uid")
     queryset = Workload.objects.none()
     takes = {
         "create": WorkloadIn,
@@ -137,6 +139,10 @@ class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
             "piece_of": "parent__uid",
         }
         return rows.filter(**{paths.get(key, key): value for key, value in asked.items()})
+
+    def found(self, rows: QuerySet[Workload], text: str) -> QuerySet[Workload]:
+        """By name, owner or uid."""
+        return workload_search(rows, text)
 
     def create(self, request: Request) -> Response:
         """Submit. Inside the allowance or a lease it is queued; otherwise it waits for a word."""

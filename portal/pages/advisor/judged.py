@@ -18,6 +18,7 @@ from pool.selectors.approvals.policies import Took, usually_takes
 from pool.selectors.memberships import Standing
 from portal.pages.advisor.waits import effects_for
 from portal.pages.answers import Answer, Priced, answer
+from portal.pages.calendar.durations import words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,6 @@ def tell(*, project: Project, user: User, standing: Standing, answers: Answers) 
 def _filled(advice: Advice, answers: Answers) -> dict[str, Any]:
     """The fields of the request form that say the advised need."""
     said = dict(advice.advised.overrides)
-    seconds = answers.seconds
-    unit = next((u for u in (86_400, 3_600, 60) if seconds and seconds % u == 0), 3_600)
     filled: dict[str, Any] = {
         "template": advice.advised.template,
         "how": "whole" if said.get("whole") else "size",
@@ -109,7 +108,6 @@ def _filled(advice: Advice, answers: Answers) -> dict[str, Any]:
         "topology": said.get("topology"),
         "apart": "1" if said.get("isolation") else None,
         "copies": advice.advised.copies,
-        "time_value": seconds // unit if seconds else None,
-        "time_unit": unit if seconds else None,
+        "time_value": words_of(answers.seconds) if answers.seconds else None,
     }
     return {name: value for name, value in filled.items() if value}

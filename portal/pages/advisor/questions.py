@@ -13,8 +13,9 @@ from pool.rules.advisor import MOST_GB, MOST_NUMBER, Answers
 from pool.rules.advisor_table import LOADS, TALKS, TASKS
 from pool.selectors.tenants import working_projects
 from portal.pages.advisor.judged import Told, tell
+from portal.pages.calendar.durations import DurationField
 from portal.pages.htmx import HtmxRequest, page, refuse_unless
-from portal.pages.need_forms import UNITS
+from portal.pages.need_forms import LONGEST
 
 ANY = gettext_lazy("as usual for it")
 
@@ -55,11 +56,8 @@ class QuestionForm(forms.Form):
         choices=_words(TALKS),
         required=False,
     )
-    time_value = forms.IntegerField(
-        label=gettext_lazy("4. For how long?"), min_value=1, max_value=99999, initial=8
-    )
-    time_unit = forms.TypedChoiceField(
-        label=gettext_lazy("Unit of time"), choices=UNITS, coerce=int, initial=3600
+    time_value = DurationField(
+        label=gettext_lazy("4. For how long?"), least=60, most=LONGEST, initial=8 * 3600
     )
     load = forms.ChoiceField(
         label=gettext_lazy("5. How busy will the card be?"), choices=_words(LOADS), required=False
@@ -81,7 +79,7 @@ class QuestionForm(forms.Form):
             task=data["task"],
             memory_gb=data["memory_gb"],
             number=data["number"],
-            seconds=data["time_value"] * data["time_unit"],
+            seconds=data["time_value"],
             communication=data["communication"],
             load=data["load"],
             apart=data["apart"],

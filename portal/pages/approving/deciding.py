@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 from pool.models.partitions import Partition
 from pool.models.requests import Request
 from portal.pages.answers import Answer, Priced
-from portal.pages.need_forms import UNITS
+from portal.pages.calendar.durations import DurationField
+from portal.pages.need_forms import LONGEST
 
 REASONS = {
     "smaller": gettext_lazy("Please ask for less: a part of a card is enough for this."),
@@ -48,20 +49,14 @@ class DecisionForm(forms.Form):
     copies = forms.IntegerField(
         label=gettext_lazy("At the same time"), min_value=1, max_value=1000, required=False
     )
-    time_value = forms.IntegerField(
-        label=gettext_lazy("For how long"), min_value=1, max_value=99999, required=False
-    )
-    time_unit = forms.TypedChoiceField(
-        label=gettext_lazy("Unit of time"), choices=UNITS, coerce=int, required=False
-    )
+    time_value = DurationField(label=gettext_lazy("For how long"), most=LONGEST, required=False)
     instead = forms.RegexField(r"^[\w.-]+:[^:]+:[a-z_]+$", max_length=200, required=False)
     changed = forms.BooleanField(required=False)
 
     def changes(self, one: Request) -> dict[str, Any]:
         """What differs from what was asked; another way only where the changes are meant."""
         data = self.cleaned_data
-        seconds = (data["time_value"] or 0) * (data["time_unit"] or 0)
-        asked = {"copies": data["copies"], "duration_seconds": seconds}
+        asked = {"copies": data["copies"], "duration_seconds": data["time_value"]}
         found = {name: said for name, said in asked.items() if said and said != getattr(one, name)}
         if data["changed"] and data["instead"]:
             place, label, mode = data["instead"].split(":")
@@ -128,12 +123,9 @@ def moved_since(read: str, one: Request) -> list[tuple[str, Any, Any]]:
 
 def as_asked(one: Request) -> dict[str, Any]:
     """The form's fields before anything is changed."""
-    seconds = one.duration_seconds
-    unit = max(60, next(size for size in (86400, 3600, 60, 1) if seconds % size == 0))
     return {
         "revision": one.revision,
         "read": as_read(one),
         "copies": one.copies,
-        "time_value": -(-seconds // unit),
-        "time_unit": unit,
+        "time_value": one.duration_seconds,
     }

@@ -122,8 +122,6 @@ def _words(one: Request, form: RequestForm) -> dict[str, Any]:
 
 
 def _initial(one: Request) -> dict[str, Any]:
-    seconds = one.duration_seconds
-    unit = next((u for u in (86_400, 3_600, 60) if seconds % u == 0), 60)
     return {
         **as_filled_in(one.need, one.template_version),
         "project": one.project.slug,
@@ -132,8 +130,7 @@ def _initial(one: Request) -> dict[str, Any]:
         "starts_at": one.starts_at,
         "title": one.title,
         "purpose": one.purpose,
-        "time_value": -(-seconds // unit),
-        "time_unit": unit,
+        "time_value": one.duration_seconds,
         **filled_in(given_from(one.given)),
         "image": one.image,
         "apart": one.need.get("isolation") == "hardware",

@@ -16,19 +16,23 @@ from pool.errors import PoolError
 from pool.events import Actor
 from pool.lifecycle.leases import LeaseKind, LeaseState
 from pool.models.leases import Lease
-from pool.selectors.leases import lease_list
+from pool.selectors.leases import lease_list, lease_search
 from pool.selectors.series.arrays import in_use_of
 from pool.services.extensions import lease_extension_ask, lease_resize_ask
 from pool.services.leases import lease_give_back, lease_recall
 from portal.access.guards import found, guard, may
 from portal.access.roles import Verb
 from portal.access.weights import weights_for
+from portal.pages.calendar.durations import DurationField
 from portal.pages.calendar.moments import MomentField, in_zone
 from portal.pages.catalogue.fields import given_named
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
-from portal.pages.lists import newest_first
-from portal.pages.need_forms import UNITS
+from portal.pages.lists import in_order, list_address, text_asked
+from portal.pages.need_forms import LONGEST
+
+SORTS = {"ends": "ends"}
+"""What the list can be sorted by."""
 
 STATES = {
     LeaseState.ACTIVE: gettext_lazy("in force"),
@@ -40,11 +44,8 @@ STATES = {
 class ExtendForm(forms.Form):
     """More time after the end."""
 
-    time_value = forms.IntegerField(
-        label=gettext_lazy("How much longer"), min_value=1, max_value=99999, initial=1
-    )
-    time_unit = forms.TypedChoiceField(
-        label=gettext_lazy("Unit of time"), choices=UNITS, coerce=int, initial=86400
+    time_value = DurationField(
+        label=gettext_lazy("How much longer"), least=60, most=LONGEST, initial=86_400
     )
     purpose = forms.CharField(
         label=gettext_lazy("Why"),
@@ -89,9 +90,15 @@ def index(request: HtmxRequest) -> HttpResponse:
     state = request.GET.get("state", "")
     rows = lease_list(standing=request.standing)
     rows = rows.filter(request__requester=request.user) if mine else rows
-    rows = rows.filter(state=state) if state in set(LeaseState) else rows
+    state = state if state in set(LeaseState) else ""
+    rows = rows.filter(state=state) if state else rows
+    text = text_asked(request)
+    rows = lease_search(rows, text) if text else rows
+    asked = {"requester": request.user.username if mine else "", "state": state, "search": text}
     context = {
-        "page": newest_first(request, rows),
+        "page": in_order(request, rows, SORTS),
+        "text": text,
+        "csv": list_address("leases", request, {"ends": "ends"}, **asked),
         "mine": mine,
         "state": state,
         "states": STATES,
@@ -115,7 +122,7 @@ def extend(request: HtmxRequest, uid: str) -> HttpResponse:
     form = ExtendForm(request.POST)
     if form.is_valid():
         data = form.cleaned_data
-        seconds = data["time_value"] * data["time_unit"]
+        seconds = data["time_value"]
         try:
             asked = lease_extension_ask(
                 lease=lease,

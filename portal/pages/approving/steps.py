@@ -3,10 +3,13 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from pool.lifecycle.roles import Role
+from pool.models.partitions import Partition
 from pool.rules.approval import DECIDERS, Step
+from portal.pages.calendar.names import NamesField
 from portal.pages.shell import ROLES
 
 MEASURES = ("cards", "days", "cost")
@@ -16,7 +19,7 @@ WHEN = [
     ("above", gettext_lazy("above a limit")),
 ]
 STEP_FIELDS = tuple(
-    f"{role}_{name}" for role in DECIDERS for name in ("when", *MEASURES, "reserved")
+    f"{role}_{name}" for role in DECIDERS for name in ("when", *MEASURES, "partitions", "reserved")
 )
 """The fields of all steps, in the order of the table."""
 
@@ -34,16 +37,40 @@ class StepsForm(forms.Form):
                 self.fields[f"{role}_{name}"] = forms.FloatField(
                     label=name, min_value=0, max_value=1e12, required=False
                 )
+            self.fields[f"{role}_partitions"] = NamesField(
+                label=gettext_lazy("In these partitions")
+            )
             self.fields[f"{role}_reserved"] = forms.BooleanField(required=False)
 
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        for role in DECIDERS:
+            if data.get(f"{role}_when") == "above":
+                self._conditions(role, data)
+        return data
+
+    def _conditions(self, role: Role, data: dict[str, Any]) -> None:
+        """A step above a limit has one, and names partitions that there are."""
+        names = (*MEASURES, "partitions", "reserved")
+        if all(data.get(f"{role}_{name}") in (None, "", [], False) for name in names):
+            said = _("Fill in a limit, a partition, or choose another time.")
+            self.add_error(f"{role}_when", said)
+        wanted = data.get(f"{role}_partitions") or []
+        known = set(Partition.objects.filter(slug__in=wanted).values_list("slug", flat=True))
+        strange = [one for one in wanted if one not in known]
+        if strange:
+            said = _("No such partition: %(names)s.") % {"names": ", ".join(strange)[:80]}
+            self.add_error(f"{role}_partitions", said)
+
     @property
-    def rows(self) -> list[tuple[str, Any, list[Any], Any]]:
+    def rows(self) -> list[tuple[str, Any, list[Any], Any, Any]]:
         """Each role with its fields, for the table."""
         return [
             (
                 str(ROLES[role]),
                 self[f"{role}_when"],
                 [self[f"{role}_{name}"] for name in MEASURES],
+                self[f"{role}_partitions"],
                 self[f"{role}_reserved"],
             )
             for role in DECIDERS
@@ -64,7 +91,9 @@ class StepsForm(forms.Form):
         limits = {name: data[f"{role}_{name}"] for name in MEASURES}
         above = {name: limit for name, limit in limits.items() if limit is not None}
         reserved = {"reserved": True} if data[f"{role}_reserved"] else {}
-        return {"role": str(role), "above": above, **reserved}
+        named = data.get(f"{role}_partitions")
+        partitions = {"partitions": sorted(named)} if named else {}
+        return {"role": str(role), "above": above, **partitions, **reserved}
 
 
 def steps_as_filled_in(steps: Any) -> dict[str, Any]:
@@ -78,9 +107,10 @@ def steps_as_filled_in(steps: Any) -> dict[str, Any]:
 def _of_step(role: Role, step: Step | None) -> dict[str, Any]:
     if step is None:
         return {f"{role}_when": "never"}
-    plain = not step.above and not step.reserved
+    plain = not step.above and not step.reserved and not step.partitions
     limits = {f"{role}_{name}": step.above.get(name) for name in MEASURES}
     return {
         f"{role}_when": "always" if plain else "above",
         f"{role}_reserved": step.reserved,
+        f"{role}_partitions": sorted(step.partitions),
     } | limits

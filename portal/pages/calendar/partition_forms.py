@@ -13,6 +13,7 @@ from pool.models.tenants import Organization, TrustGroup
 from pool.rules.ceilings import FULL, SCOPES
 from pool.rules.policies import MOST_REASON
 from pool.services.partitions import NUMBERS
+from portal.pages.calendar.durations import DurationField
 from portal.pages.calendar.words import CLASSES, FOREIGN, HINTS, LABELS, PLACEMENTS
 from portal.pages.calendar.words import SCOPES as SCOPE_WORDS
 from portal.templatetags.needs import mode_words
@@ -63,13 +64,15 @@ class PartitionForm(forms.Form):
             self.fields[name].queryset = rows._default_manager.all()  # type: ignore[attr-defined]
         for name in SWITCHES:
             self.fields[name] = forms.BooleanField(label=LABELS[name], required=False)
-        for name in ("tolerance_points", "give_back_seconds"):
-            self.fields[name] = forms.IntegerField(
-                label=LABELS[name],
-                min_value=0,
-                max_value=NUMBERS[name],
-                help_text=HINTS.get(name, ""),
-            )
+        self.fields["tolerance_points"] = forms.IntegerField(
+            label=LABELS["tolerance_points"],
+            min_value=0,
+            max_value=NUMBERS["tolerance_points"],
+            help_text=HINTS.get("tolerance_points", ""),
+        )
+        self.fields["give_back_seconds"] = DurationField(
+            label=LABELS["give_back_seconds"], least=0, most=NUMBERS["give_back_seconds"]
+        )
         placements = [("", _("as the partition")), *PLACEMENTS.items()]
         for one in WorkClass:
             self.fields[f"{ASIDE}{one}"] = forms.ChoiceField(

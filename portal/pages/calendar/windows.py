@@ -25,6 +25,7 @@ from pool.selectors.partitions import partition_list
 from pool.services.calendar.windows import window_cancel, window_change, window_create
 from portal.access.guards import found, may
 from portal.access.roles import Verb
+from portal.pages.calendar.durations import DurationField
 from portal.pages.calendar.moments import MomentField, in_zone
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
@@ -75,11 +76,11 @@ class WindowForm(forms.Form):
     with_running = forms.ChoiceField(
         label=gettext_lazy("Work that still runs there then"), choices=CHOICES, initial="wait"
     )
-    notice_minutes = forms.IntegerField(
-        label=gettext_lazy("Notice in minutes"),
-        min_value=0,
-        max_value=MOST_NOTICE_S // 60,
-        initial=5,
+    notice_seconds = DurationField(
+        label=gettext_lazy("Notice"),
+        least=0,
+        most=MOST_NOTICE_S,
+        initial=300,
         help_text=gettext_lazy("How long before the start work is told to save and leave."),
     )
 
@@ -98,7 +99,6 @@ class WindowForm(forms.Form):
     def words(self) -> dict[str, Any]:
         """As the service takes them."""
         data = dict(self.cleaned_data)
-        data["notice_seconds"] = data.pop("notice_minutes") * 60
         return data | {name: list(data[name]) for name in PLACES}
 
 
@@ -126,7 +126,7 @@ def new(request: HtmxRequest) -> HttpResponse:
             actor = Actor.of(request.user)
             row = window_create(actor=actor, user=request.user, **form.words)
         except PoolError as refused:
-            take_refusal(form, refused, {"notice_seconds": "notice_minutes"})
+            take_refusal(form, refused)
         else:
             messages.success(request, _("The maintenance is planned."))
             return go(request, reverse("window", args=[row.uid]))
@@ -186,7 +186,7 @@ def _change(row: Window, form: WindowForm, request: HtmxRequest) -> int:
     try:
         window_change(window=row, actor=Actor.of(request.user), **form.words)
     except PoolError as refused:
-        take_refusal(form, refused, {"notice_seconds": "notice_minutes"})
+        take_refusal(form, refused)
         return 422
     return 200
 
@@ -229,7 +229,7 @@ def _start(request: HtmxRequest) -> dict[str, Any]:
         "partitions": request.GET.getlist("partition"),
         "cards": request.GET.getlist("card"),
         "with_running": "wait",
-        "notice_minutes": 5,
+        "notice_seconds": 300,
     }
 
 
@@ -240,5 +240,5 @@ def _words(row: Window) -> dict[str, Any]:
         "ends_at": row.span.upper,
         **{name: [one.uid for one in getattr(row, name).all()] for name in PLACES},
         "with_running": row.with_running,
-        "notice_minutes": row.notice_seconds // 60,
+        "notice_seconds": row.notice_seconds,
     }

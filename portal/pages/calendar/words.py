@@ -36,7 +36,7 @@ LABELS = {
     "lending": _("Idle reserved cards are lent"),
     "foreign_work": _("Cards that people use without the pool"),
     "tolerance_points": _("Compute may fall short by (points of a hundred)"),
-    "give_back_seconds": _("Borrowed cards come back within (seconds)"),
+    "give_back_seconds": _("Borrowed cards come back within"),
     "ceilings": _("Ceilings of classes"),
     "rank": _("Order in lists"),
     "open_to_all": _("Open to everybody"),

@@ -27,7 +27,7 @@ from portal.access.guards import anywhere, found, may
 from portal.access.roles import Verb
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
-from portal.pages.lists import newest_first
+from portal.pages.lists import in_order, list_address, named_like, text_asked
 
 SETS = {
     InstructionSet.CUDA: gettext_lazy("CUDA (NVIDIA)"),
@@ -116,12 +116,16 @@ def index(request: HtmxRequest) -> HttpResponse:
     rows = environment_list(standing=request.standing)
     if built in SETS:
         rows = rows.filter(instruction_set=built)
-    listed = newest_first(request, rows)
+    text = text_asked(request)
+    rows = named_like(rows, text) if text else rows
+    listed = in_order(request, rows, {"name": "name"})
     for row in listed.rows:
         row.set_words = SETS[InstructionSet(row.instruction_set)]  # type: ignore[attr-defined]
         row.manages = _manages(request, row)  # type: ignore[attr-defined]
     context = {
         "page": listed,
+        "text": text,
+        "csv": list_address("environments", request, {"name": "name"}, search=text),
         "form": form,
         "set": built,
         "sets": [("", _("all")), *((one.value, words) for one, words in SETS.items())],

@@ -21,7 +21,7 @@ from portal.access.guards import found, may
 from portal.access.roles import Verb
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
-from portal.pages.lists import newest_first
+from portal.pages.lists import in_order, list_address, named_like, text_asked
 
 
 class SecretForm(forms.Form):
@@ -71,11 +71,15 @@ def index(request: HtmxRequest) -> HttpResponse:
     rows = secret_list(standing=request.standing)
     if whose in ("mine", "projects"):
         rows = rows.filter(project__isnull=whose == "mine")
-    listed = newest_first(request, rows)
+    text = text_asked(request)
+    rows = named_like(rows, text) if text else rows
+    listed = in_order(request, rows, {"name": "name"})
     for row in listed.rows:
         row.manages = _manages(request, row)  # type: ignore[attr-defined]
     context = {
         "page": listed,
+        "text": text,
+        "csv": list_address("secrets", request, {"name": "name"}, search=text),
         "form": form,
         "whose": whose,
         "choices": [("", _("all")), ("mine", _("my own")), ("projects", _("of projects"))],

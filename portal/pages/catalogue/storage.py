@@ -20,7 +20,7 @@ from portal.access.guards import found, may
 from portal.access.roles import Verb
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
-from portal.pages.lists import newest_first
+from portal.pages.lists import in_order, list_address, named_like, text_asked
 
 KINDS = {
     StorageKind.HOME: gettext_lazy("home"),
@@ -119,13 +119,17 @@ def index(request: HtmxRequest) -> HttpResponse:
     rows = storage_list(standing=request.standing)
     if kind in KINDS:
         rows = rows.filter(kind=kind)
-    listed = newest_first(request, rows)
+    text = text_asked(request)
+    rows = named_like(rows, text) if text else rows
+    listed = in_order(request, rows, {"name": "name"})
     with_nodes(listed.rows)
     for row in listed.rows:
         row.kind_words = KINDS[StorageKind(row.kind)]  # type: ignore[attr-defined]
         row.backing_words = dict(BACKINGS)[row.backing]  # type: ignore[attr-defined]
     context = {
         "page": listed,
+        "text": text,
+        "csv": list_address("storage", request, {"name": "name"}, search=text),
         "form": form,
         "kind": kind,
         "kinds": [("", _("all")), *((one.value, words) for one, words in KINDS.items())],

@@ -90,11 +90,9 @@ def _own(request: HtmxRequest, uid: str) -> Workload:
 
 
 def _start(row: Workload) -> dict[str, Any]:
-    hours = max(1, -(-row.expected_seconds // 3600))
     return {
         **as_filled_in(row.need, row.template_version),
-        "time_value": hours,
-        "time_unit": 3600,
+        "time_value": max(60, row.expected_seconds),
     }
 
 

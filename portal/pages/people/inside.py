@@ -6,7 +6,7 @@ from django.db.models import Q, QuerySet
 
 from pool.clock import now
 from pool.lifecycle.leases import LeaseState
-from pool.lifecycle.roles import QuotaKind
+from pool.lifecycle.roles import QuotaKind, Role
 from pool.lifecycle.workloads import OPEN
 from pool.models import Invitation, Lease, Membership, Organization, Project, Quota, User, Workload
 from pool.selectors.memberships import memberships_seen
@@ -16,6 +16,7 @@ from pool.selectors.tenants import project_list
 from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest
+from portal.pages.lists import in_order, list_address, text_asked
 from portal.pages.people.place_forms import (
     AccountForm,
     InviteForm,
@@ -38,7 +39,7 @@ def of_organization(request: HtmxRequest, row: Organization) -> dict[str, Any]:
     return {
         "organization": row,
         "projects": list(projects.order_by("archived_at", "slug")),
-        "people": people(members),
+        **people(request, members, organization=row.slug),
         "invitations": invited(request, Q(organization=row)) if manages else [],
         "manages": manages,
         "changes": may(standing, Verb.ORGANIZATION_CHANGE, row),
@@ -57,13 +58,14 @@ def of_project(request: HtmxRequest, row: Project) -> dict[str, Any]:
     """Its people, allowances, leases and live work, and what the reader may do."""
     standing = request.standing
     manages = may(standing, Verb.MEMBER_MANAGE, row)
+    members = memberships_seen(standing=standing).filter(project=row)
     quotas = Quota.objects.filter(project=row, user=None).select_related("partition")
     leases = Lease.objects.filter(project=row).exclude(state=LeaseState.ENDED)
     work = Workload.objects.filter(project=row, state__in=sorted(OPEN), parent=None)
     accounts = account_list(standing=standing).filter(service_project=row)
     return {
         "project": row,
-        "people": people(memberships_seen(standing=standing).filter(project=row)),
+        **people(request, members, project=row.slug),
         "quotas": [(one, KINDS[QuotaKind(one.kind)]) for one in quotas.order_by("kind", "pk")],
         "leases": list(leases.select_related("template_version__template")[:SHOWN]),
         "work": list(work.select_related("owner").order_by("-pk")[:SHOWN]),
@@ -89,10 +91,28 @@ KINDS = {
 }
 
 
-def people(rows: QuerySet[Membership]) -> list[tuple[Membership, Any]]:
-    """Memberships with the words of their roles; service accounts are listed elsewhere."""
-    persons = rows.filter(user__service_project=None).order_by("user__username", "pk")
-    return [(one, ROLES[one.role]) for one in persons]  # type: ignore[index]
+SORTS = {"name": "user__username", "role": "role"}
+"""What the people of a place can be sorted by."""
+
+
+def people(request: HtmxRequest, rows: QuerySet[Membership], **place: str) -> dict[str, Any]:
+    """Memberships with the words of their roles, by name; service accounts are listed elsewhere.
+
+    One page of them, with `q` only those with it in a name; `place` names it as REST does.
+    """
+    persons = rows.filter(user__service_project=None)
+    text = text_asked(request)
+    if text:
+        named = Q(user__username__icontains=text) | Q(user__display_name__icontains=text)
+        persons = persons.filter(named)
+    shown = in_order(request, persons, SORTS, usual="name")
+    sorts = {"name": "user", "role": "role"}
+    return {
+        "people": [(one, ROLES[Role(one.role)]) for one in shown.rows],
+        "page": shown,
+        "text": text,
+        "csv": list_address("memberships", request, sorts, search=text, **place),
+    }
 
 
 def invited(request: HtmxRequest, where: Q) -> list[tuple[Invitation, Any]]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -76,12 +76,14 @@ def new(request: HtmxRequest) -> HttpResponse:
     """A new template: a platform admin's for everybody, an organization's admin's for its own."""
     home = _home(request)
     refuse_unless(may(request.standing, Verb.TEMPLATE_MANAGE, home))
-    form = _form(request, NewForm, home, NewForm.empty())
+    more = {"homes": _homes(request)} if home is None else {}
+    form = _form(request, NewForm, home, NewForm.empty(), **more)
     assert isinstance(form, NewForm)
     if request.method == "POST" and form.is_valid():
         try:
             with refusing():
                 words = form.words({})
+            home = form.cleaned_data.get("organization") or home
             made = _made(form, words, home, Actor.of(request.user))
         except PoolError as refused:
             take_refusal(form, refused, {"compute_milli": "compute_percent"})
@@ -161,6 +163,7 @@ def _form(
     shape: type[VersionForm],
     home: Organization | None,
     start: dict[str, Any],
+    **more: Any,
 ) -> VersionForm:
     projects = project_list(standing=request.standing)
     inside = environment_list(standing=request.standing)
@@ -174,6 +177,7 @@ def _form(
         projects=projects.order_by("slug"),
         environments=inside.filter(shown).order_by("slug"),
         platform=may(request.standing, Verb.TEMPLATE_MANAGE),
+        **more,
     )
 
 
@@ -197,6 +201,12 @@ def _manages(request: HtmxRequest, template: Template) -> bool:
 
 def _makes(request: HtmxRequest) -> bool:
     return may(request.standing, Verb.TEMPLATE_MANAGE, _home(request))
+
+
+def _homes(request: HtmxRequest) -> QuerySet[Organization]:
+    """Whose a platform admin may make one, besides everybody's."""
+    rows = organization_list(standing=request.standing)
+    return rows.filter(archived_at=None).order_by("slug")
 
 
 def _home(request: HtmxRequest) -> Organization | None:

@@ -8,13 +8,13 @@ from typing import Any, Protocol
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from billing.rating.statements import plain
 from billing.selectors.whatif import costs_of
 from pool.lifecycle.studies import STUDY, Share, TraceSource
 from pool.models import Organization, Project, Study
 from pool.rules.whatif.compare import Fared, compared
 from pool.selectors.memberships import Standing
 from pool.selectors.whatif.studies import Reader, seen_teams, study_list
+from pool.sheets import plain_cell
 from portal.access.guards import found
 from portal.access.showback import money_hidden
 from portal.pages.htmx import HtmxRequest, fragment, page
@@ -130,7 +130,7 @@ def comparison_csv(study: Study, shown: Mapping[str, Any]) -> str:
             write(
                 [
                     study.uid,
-                    plain(fared.team),
+                    plain_cell(fared.team),
                     fared.lot.value,
                     side,
                     told.get("jobs", 0),

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from pool.errors import Invalid
 from pool.events import Actor
@@ -17,9 +17,9 @@ from pool.services.yielding.asked import break_glass, preemption_prove, workload
 from pool.services.yielding.orders import MAY_LEAVE
 from portal.access.guards import guard, may
 from portal.access.roles import Verb
+from portal.pages.calendar.durations import duration_read
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast
-
-MOST_DIGITS = 9
+from portal.pages.need_forms import LONGEST
 
 
 def yield_context(workload: Workload, *, standing: Standing) -> dict[str, Any]:
@@ -59,13 +59,13 @@ def prove(request: HtmxRequest, uid: str) -> HttpResponse:
 @page("POST")
 @refusal_as_toast
 def declare(request: HtmxRequest, uid: str) -> HttpResponse:
-    """Say anew how many minutes the work takes, from its start."""
+    """Say anew how long the work takes, from its start."""
     workload = _work(request, uid)
     guard(request.standing, Verb.WORK_STOP, workload)
-    said = request.POST.get("minutes", "")
-    if not (said.isascii() and said.isdigit() and len(said) <= MOST_DIGITS):
-        raise Invalid(expected_seconds=_("A number of minutes is needed."))
-    seconds = int(said) * 60
+    try:
+        seconds = duration_read(request.POST.get("time", ""), least=60, most=LONGEST)
+    except ValidationError as wrong:
+        raise Invalid(expected_seconds=" ".join(wrong.messages)) from wrong
     workload_declare(workload=workload, expected_seconds=seconds, actor=Actor.of(request.user))
     return go(request, reverse("workload", args=[workload.uid]))
 

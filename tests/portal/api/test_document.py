@@ -45,6 +45,31 @@ def test_every_endpoint_is_described_with_its_input_its_answer_and_its_refusals(
             assert "Idempotency-Key" in named
 
 
+def test_every_body_has_an_example_and_the_door_takes_it():
+    """An example that is refused teaches a wrong call: each is read by its own serializer."""
+    paths, tried = spoken()["paths"], 0
+    for noun, action, method, path in ENDPOINTS:
+        address = path.replace("{lookup}", "{id}" if noun == "events" else "{uid}")
+        operation = paths[f"/api/v1/{address}/"][method.lower()]
+        shape = dict((n, d) for n, d, _ in router.registry)[noun].takes.get(action)
+        if shape is None or not shape().fields:
+            continue
+        body = operation["requestBody"]["content"]["application/json"]
+        for one in body["examples"].values():
+            given = shape(data=one["value"])
+            assert given.is_valid(), (noun, action, given.errors)
+            tried += 1
+    assert tried > 120
+
+
+def test_lists_say_how_they_are_sorted_searched_and_taken_away():
+    parameters = spoken()["paths"]["/api/v1/requests/"]["get"]["parameters"]
+    told = {one["name"]: one["schema"] for one in parameters}
+    assert "-title" in told["ordering"]["enum"]
+    assert told["format"]["enum"] == ["json", "csv"]
+    assert told["search"]["maxLength"] == 80
+
+
 def test_every_noun_of_the_router_is_a_tag():
     tags = {tag for p in spoken()["paths"].values() for o in p.values() for tag in o["tags"]}
     assert tags == {noun for noun, *_ in router.registry}

@@ -39,7 +39,7 @@ def test_a_no_and_a_question_need_words(visit, world):
 
 def test_changes_are_kept_with_the_decision_only_where_they_differ(visit, world):
     lead, request = visit("lead"), world.own.request
-    asked = {"copies": "1", "time_value": "30", "time_unit": "60"}
+    asked = {"copies": "1", "time_value": "30 min"}
     decide(lead, request, "approve", **asked)
     changes = fresh(request).pending_decision["changes"]
     assert changes["duration_seconds"] == 1800

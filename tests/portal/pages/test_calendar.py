@@ -20,7 +20,7 @@ def planned(world, **given):
         "ends_at": (start + timedelta(hours=1)).strftime(SHAPE),
         "nodes": [world.node.uid],
         "with_running": "wait",
-        "notice_minutes": "5",
+        "notice_seconds": "5 min",
     }
     return words | given
 
@@ -40,7 +40,7 @@ def test_maintenance_is_planned_seen_by_everybody_changed_and_called_off(visit, 
     assert "new &lt;driver&gt;" in home and "<driver>" not in home
     page = member.open(f"/maintenance/{row.uid}/").content.decode()
     assert "Who is hit" not in page and "Change it" not in page
-    changed = planned(world, reason="other", with_running="preempt", notice_minutes="10")
+    changed = planned(world, reason="other", with_running="preempt", notice_seconds="10 min")
     assert admin.send(f"/maintenance/{row.uid}/", changed).status_code == 303
     row.refresh_from_db()
     assert (row.reason, row.with_running, row.notice_seconds) == ("other", "preempt", 600)
@@ -147,7 +147,7 @@ def changes(part, **given):
         "policy": part.policy,
         "foreign_work": "tolerate",
         "tolerance_points": part.tolerance_points,
-        "give_back_seconds": part.give_back_seconds,
+        "give_back_seconds": f"{part.give_back_seconds} s",
         "open_to_all": "on",
         "sharing": "on",
         "ceiling-TOTAL_FORMS": "1",
@@ -237,8 +237,7 @@ def test_cards_are_reserved_by_the_form_for_requests(visit, world):
         "how": "template",
         "parts": "1",
         "copies": "1",
-        "time_value": "2",
-        "time_unit": "3600",
+        "time_value": "2 h",
         "kind": "reserved",
         "starts_at": start.strftime(SHAPE),
     }

@@ -14,7 +14,7 @@ def whole(world, **changed):
 
 
 def test_the_form_asks_for_nodes_and_for_what_a_death_means(visit, world):
-    given = whole(world, on_rank_death="restart", rendezvous_seconds="90")
+    given = whole(world, on_rank_death="restart", rendezvous_seconds="90 s")
     answer = visit("member").send("/workloads/new/", given)
     made = Workload.objects.order_by("-pk").first()
     assert answer["Location"] == f"/workloads/{made.uid}/"

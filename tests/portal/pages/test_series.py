@@ -34,8 +34,7 @@ def form(world, **given):
         "how": "template",
         "name": "sweep",
         "command": "python3 train.py",
-        "time_value": "10",
-        "time_unit": "60",
+        "time_value": "10 min",
         **given,
     }
 

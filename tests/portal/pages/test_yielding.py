@@ -54,12 +54,12 @@ def test_only_a_platform_admin_breaks_the_glass_and_needs_a_reason(visit, world)
 
 def test_the_owner_declares_its_time_anew(visit, world):
     work = running(world)
-    visit("member").send(f"/workloads/{work.uid}/declare/", {"minutes": "20"})
+    visit("member").send(f"/workloads/{work.uid}/declare/", {"time": "20 min"})
     work.refresh_from_db()
     assert work.expected_seconds == 1200
     preemption_prove(workload=work, actor=by(world.own.owner))
     deadline = YieldOrder.objects.get().deadline
-    visit("member").send(f"/workloads/{work.uid}/declare/", {"minutes": "1"})
+    visit("member").send(f"/workloads/{work.uid}/declare/", {"time": "1 min"})
     assert YieldOrder.objects.get().deadline == deadline
 
 

@@ -101,6 +101,8 @@ class EnvironmentDoor(Listed):
 
     serializer_class = EnvironmentOut
     filters = EnvironmentFilters
+    sorts = {"slug": "slug", "name": "name"}
+    searched = ("slug", "name", "reference")
     queryset = Environment.objects.none()
     takes = {
         "create": EnvironmentIn,

@@ -87,6 +87,8 @@ class SecretDoor(Listed):
 
     serializer_class = SecretOut
     filters = SecretFilters
+    sorts = {"name": "name"}
+    searched = ("name",)
     queryset = Secret.objects.none()
     takes = {"create": SecretIn, "rotate": RotateIn, "remove": RemoveIn}
     gives = {

@@ -114,6 +114,8 @@ class StorageDoor(Listed):
 
     serializer_class = StorageOut
     filters = StorageFilters
+    sorts = {"name": "name", "kind": "kind"}
+    searched = ("name", "path")
     queryset = Storage.objects.none()
     takes = {"create": StorageIn, "partial_update": StorageChangeIn}
     gives = {"create": (201, StorageOut), "destroy": (204, None)}
@@ -128,9 +130,9 @@ class StorageDoor(Listed):
         paths = {"project": "project__slug"}
         return rows.filter(**{paths.get(name, name): value for name, value in given.items()})
 
-    def paginate_queryset(self, queryset: Any) -> Any:
-        """One page, with the nodes that have each: one query more."""
-        return with_nodes(super().paginate_queryset(queryset) or [])
+    def completed(self, rows: list[Any]) -> list[Any]:
+        """With the nodes that have each: one query more."""
+        return with_nodes(rows)
 
     def said(self, row: Any) -> Response:
         """One, with its nodes."""

@@ -60,6 +60,8 @@ class AccountDoor(Listed):
 
     serializer_class = AccountOut
     filters = AccountFilters
+    sorts = {"username": "username"}
+    searched = ("username",)
     queryset = User.objects.none()
     told_once = ("token",)
     takes = {

@@ -64,6 +64,8 @@ class GroupRoleDoor(Listed):
     http_method_names = ["get", "post", "put", "delete", "head"]
     serializer_class = GroupRoleOut
     filters = GroupRoleFilters
+    sorts = {"group": "group"}
+    searched = ("group",)
     queryset = GroupRole.objects.none()
     takes = {"create": GroupRoleIn, "update": GroupRoleIn}
     gives = {

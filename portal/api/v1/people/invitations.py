@@ -82,6 +82,8 @@ class InvitationDoor(Listed):
 
     serializer_class = InvitationOut
     filters = InvitationFilters
+    sorts = {"email": "email", "expires": "expires_at"}
+    searched = ("email",)
     queryset = Invitation.objects.none()
     told_once = ("link",)
     takes = {"create": InvitationIn}

@@ -50,8 +50,7 @@ def test_whoever_asks_reads_the_projects_budget_and_not_anothers(visit, world):
     words = {
         "project": "vision",
         "template": world.version.template.slug,
-        "time_value": "2",
-        "time_unit": "3600",
+        "time_value": "2 h",
         "copies": "3",
         "kind": "on_demand",
     }

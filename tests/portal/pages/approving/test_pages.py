@@ -29,8 +29,7 @@ def form(world, **words):
     return {
         "project": "vision",
         "template": world.version.template.slug,
-        "time_value": "2",
-        "time_unit": "3600",
+        "time_value": "2 h",
         "copies": "1",
         "kind": "on_demand",
     } | words
@@ -65,7 +64,7 @@ def test_a_request_that_waits_is_changed_only_on_the_reading_of_now(visit, world
 
 def test_the_advisor_answers_and_fills_the_form(visit, world):
     asked = {"project": "vision", "task": "finetuning", "number": "1"}
-    asked |= {"time_value": "8", "time_unit": "3600", "memory_gb": "20"}
+    asked |= {"time_value": "8 h", "memory_gb": "20"}
     answer = visit("member").send("/requests/advisor/judged/", asked, htmx=True)
     assert answer.status_code == 200
     told = answer.context["told"]
@@ -85,7 +84,7 @@ def test_more_time_and_another_size_are_asked_from_the_leases_page(visit, world)
     member, lease = visit("member"), world.own.lease
     page = f"/leases/{lease.uid}/"
     assert b"In force until" in member.open(page).content
-    member.send(f"{page}extend/", {"time_value": "1", "time_unit": "3600"})
+    member.send(f"{page}extend/", {"time_value": "1 h"})
     assert lease.changes.get().alteration == "extend"
     refused = member.send(f"{page}resize/", {"copies": "2"})
     assert refused.status_code == 422
@@ -145,6 +144,34 @@ def test_a_policy_is_written_from_its_page(visit):
     assert row.steps == [{"role": "lead"}, {"role": "org_admin", "above": {"cards": 4.0}}]
     assert row.calendar["holidays"] == ["2026-12-25"]
     assert b"as agreed" in admin.open("/approval-policy/?of=vision-org").content
+
+
+def test_a_step_by_partition_is_kept_by_the_page_and_a_limit_without_one_refused(visit, world):
+    said = {
+        "of": "vision-org",
+        "answer_hours": "4",
+        "remind_hours": "2",
+        "escalate_hours": "6",
+        "days": ["0"],
+        "begins": "8",
+        "ends": "16",
+        "lead_when": "always",
+        "org_admin_when": "above",
+        "org_admin_partitions": f"{world.partition.slug}",
+        "platform_admin_when": "never",
+        "reason": "the new cards are dear",
+    }
+    admin = visit("org_admin")
+    for wrong in ({"org_admin_partitions": ""}, {"org_admin_partitions": "nowhere"}):
+        assert admin.send("/approval-policy/", said | wrong).status_code == 422
+    assert admin.send("/approval-policy/", said).status_code == 303
+    step = {"role": "org_admin", "above": {}, "partitions": [world.partition.slug]}
+    assert ApprovalPolicy.objects.get().steps == [{"role": "lead"}, step]
+    page = admin.open("/approval-policy/?of=vision-org").content.decode()
+    assert f'value="{world.partition.slug}"' in page
+    body = {"project": "vision", "template": world.version.template.slug}
+    asked = world.by("member").post("requests", {**body, "duration_seconds": 3600})
+    assert asked.json()["steps"] == ["lead", "org_admin"]
 
 
 def test_notices_are_read_and_followed(visit, world):

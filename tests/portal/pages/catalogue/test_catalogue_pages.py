@@ -104,7 +104,7 @@ def test_the_job_form_gives_work_what_it_names_and_its_page_shows_it(visit, worl
     places_take(node=world.node, places=(Place(path="/srv/vision"),))
     form = {
         **{"project": "vision", "template": world.version.template.slug, "how": "template"},
-        **{"name": "given", "command": "true", "time_value": "1", "time_unit": "3600"},
+        **{"name": "given", "command": "true", "time_value": "1 h"},
         **{"parts": "1", "storage_1": world.own.storage.uid, "storage_1_at": "data"},
         **{"secret_1": world.own.secret.uid, "secret_1_name": "T", "secret_1_form": "env"},
     }

@@ -19,7 +19,7 @@ def form(world):
     places_take(node=world.node, places=(Place(path="/srv/vision"),))
     return {
         **{"project": "vision", "template": world.version.template.slug, "how": "template"},
-        **{"time_value": "8", "time_unit": "3600", "copies": "1", "title": "Train", **USED},
+        **{"time_value": "8 h", "copies": "1", "title": "Train", **USED},
         **{"storage_1": world.own.storage.uid, "secret_1": world.own.secret.uid},
     }
 

@@ -35,7 +35,8 @@ def test_the_form_sets_it_shows_it_and_takes_it_away(visit, world, torch):
     assert "Torch 2.6" in page
     environment_change(environment=torch, actor=SYSTEM, active=False)
     assert (
-        admin.send(path, WORDS | {"environment": "torch", "grace_seconds": "40"}).status_code == 303
+        admin.send(path, WORDS | {"environment": "torch", "grace_seconds": "40 s"}).status_code
+        == 303
     )
     assert admin.send(path, WORDS).status_code == 303
     assert template.versions.order_by("-number").first().environment is None

@@ -89,7 +89,7 @@ def test_a_viewer_looks_only_while_it_is_shared_and_a_stranger_never(house, sett
         assert stranger.post(house.page(name)).status_code == 404
 
 
-SIZE = {"how": "template", "time_value": "2", "time_unit": "3600"}
+SIZE = {"how": "template", "time_value": "2 h"}
 
 
 def test_it_goes_on_in_another_size_after_a_look_at_the_price():
