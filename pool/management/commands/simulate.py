@@ -67,15 +67,20 @@ class Command(BaseCommand):
         nodes = nodes_from(_rows(options["nodes"]))
         arrivals = arrivals_from(_rows(options["arrivals"]))
         capacity = sum(node.gpus for node in nodes) * 1000
-        given = refused = 0
+        asked = given = refused = 0
+        at_full: int | None = None
         with _writer(options["out"], ("i", "node", "gpus")) as write, _bar(len(arrivals)) as step:
             for arrival, answer in zip(arrivals, packing.replay(nodes, arrivals), strict=True):
                 write((answer.number, answer.node, "-".join(map(str, answer.gpus))))
+                asked += arrival.gpus * arrival.gpu_milli
                 given += arrival.gpus * arrival.gpu_milli if answer.node else 0
                 refused += not answer.node
+                at_full = given if at_full is None and asked >= capacity else at_full
                 step()
-        free = 100 * (capacity - given) / capacity if capacity else 0.0
-        self._say(tasks=len(arrivals), refused=refused, unallocated_percent=round(free, 3))
+        self._say(tasks=len(arrivals), refused=refused)
+        if at_full is not None:
+            self._say(unallocated_percent_when_all_was_asked_for=_free(capacity, at_full))
+        self._say(unallocated_percent=_free(capacity, given))
 
     def _queue(self, options: dict[str, Any]) -> None:
         jobs = jobs_from(_rows(options["jobs"]))
@@ -142,12 +147,23 @@ class Command(BaseCommand):
             for request in requests:
                 cut = found[request.number]
                 write((cut.number, _or_empty(cut.card), _or_empty(cut.start)))
-        refused = sum(cut.card is None for cut in found.values())
-        self._say(requests=len(requests), refused=refused)
+        served = [found[request.number].card is not None for request in requests]
+        first = served.index(False) if False in served else len(served)
+        self._say(
+            requests=len(requests),
+            refused=served.count(False),
+            served_percent=round(100 * sum(served) / max(1, len(served)), 2),
+            served_before_the_first_refusal=first,
+        )
 
     def _say(self, **numbers: float) -> None:
         for name, number in numbers.items():
             self.stdout.write(f"{name.replace('_', ' ')}: {number}")
+
+
+def _free(capacity: int, given: int) -> float:
+    """What is not given away, in per cent of the capacity."""
+    return round(100 * (capacity - given) / capacity, 3) if capacity else 0.0
 
 
 def _replayed(jobs: Sequence[queue.Job], shape: queue.Shape) -> dict[int, list[queue.Segment]]:

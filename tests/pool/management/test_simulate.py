@@ -46,6 +46,40 @@ def test_packing_answers_every_arrival_in_order(tmp_path):
     assert "refused: 1" in said and "unallocated percent: 0.0" in said
 
 
+def test_packing_tells_what_was_free_when_all_had_been_asked_for_as_published_results_do(tmp_path):
+    nodes = _write(
+        tmp_path / "nodes.csv", "node,cpu_milli,memory_mib,gpus,model", "a,4000,8000,2,T4"
+    )
+    asked = ("0,x,1000,1000,1,600,", "1,y,1000,1000,1,600,", "2,z,1000,1000,1,800,")
+    head = "i,task,cpu_milli,memory_mib,num_gpu,gpu_milli,models"
+    words = ("packing", "--nodes", nodes, "--arrivals")
+    few = _write(tmp_path / "few.csv", head, *asked[:2])
+    _rows, said = _run(tmp_path, *words, few)
+    assert "when all was asked for" not in said and "unallocated percent: 40.0" in said
+    more = _write(tmp_path / "more.csv", head, *asked, "3,w,1000,1000,1,400,")
+    _rows, said = _run(tmp_path, *words, more)
+    assert "unallocated percent when all was asked for: 40.0" in said
+    assert "unallocated percent: 20.0" in said
+
+
+class Terminal(StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_bar_counts_what_was_replayed_where_there_is_a_terminal(tmp_path, monkeypatch, terminal):
+    shown = Terminal() if terminal else StringIO()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    jobs = _write(tmp_path / "jobs.csv", JOBS, "0,0,60,60,2,normal,t,", "1,5,30,30,4,normal,t,")
+    words = ("queue", "--jobs", jobs, "--nodes", "2", "--gpus-per-node", "2")
+    _rows, said = _run(tmp_path, *words)
+    assert ("2/2" in shown.getvalue()) is terminal
+    assert "jobs: 2" in said and "2/2" not in said
+
+
 @pytest.mark.parametrize("policy", ["live", "fifo", "easy"])
 def test_queue_tells_first_start_last_end_and_place(tmp_path, policy):
     jobs = _write(tmp_path / "jobs.csv", JOBS, "0,0,60,60,2,normal,t,", "1,5,30,30,4,normal,t,")
@@ -104,7 +138,8 @@ def test_mig_tells_card_and_start(tmp_path):
     words = ("mig", "--cards", "1", "--model", "a100_80gb", "--requests", requests)
     rows, said = _run(tmp_path, *words)
     assert [(row["card"], row["start"]) for row in rows] == [("0", "4"), ("0", "0"), ("", "")]
-    assert "refused: 1" in said
+    assert "refused: 1" in said and "served percent: 66.67" in said
+    assert "served before the first refusal: 2" in said
 
 
 @pytest.mark.parametrize(
