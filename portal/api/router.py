@@ -35,6 +35,7 @@ from portal.api.v1.people.groups import GroupRoleDoor
 from portal.api.v1.people.invitations import InvitationDoor
 from portal.api.v1.placements import PlacementDoor
 from portal.api.v1.planning.capacity import CapacityDoor
+from portal.api.v1.planning.rollout import RolloutDoor
 from portal.api.v1.prices import PriceDoor
 from portal.api.v1.queue import QueueDoor
 from portal.api.v1.quotas import QuotaDoor
@@ -68,6 +69,7 @@ for noun, door in (
     ("baseline", BaselineDoor),
     ("approval-policies", ApprovalPolicyDoor),
     ("capacity", CapacityDoor),
+    ("rollout", RolloutDoor),
     ("budgets", BudgetDoor),
     ("contracts", ContractDoor),
     ("discounts", DiscountDoor),

@@ -31,6 +31,7 @@ from portal.pages.notebooks import urls as notebooks
 from portal.pages.notices import inbox, letters, ways
 from portal.pages.people import groups, invitations, members, persons, places
 from portal.pages.planning import index as planning
+from portal.pages.planning import rollout
 from portal.pages.planning.paper import paper as planning_paper
 from portal.pages.queueing import heads, item, listing, policy, waits
 from portal.pages.quotatree import urls as quotatree
@@ -71,6 +72,8 @@ urlpatterns = [
     *notebooks.urlpatterns,
     path("planning/", planning.index, name="planning"),
     path("planning/paper/", planning_paper, name="planning-paper"),
+    path("planning/rollout/", rollout.index, name="rollout"),
+    path("partitions/<str:uid>/rollout/", rollout.switch, name="rollout-switch"),
     *whatif.urlpatterns,
     path("queue/", listing.index, name="queue"),
     path("queue/heads/", heads.heads, name="queue-heads"),

@@ -1,4 +1,4 @@
-"""PURE: the order in which a partition takes up sharing (requirement C6), a switch for each step."""
+"""PURE: the order in which a partition takes up sharing (C6), with a switch for each step."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -41,7 +41,6 @@ BASELINE_DAYS = 7
 SOFT = (Mode.TIMESLICE.value, Mode.MPS.value)
 CUTS = {
     "nvidia": Mode.MIG.value,
-    "huawei": Mode.VNPU.value,
     "ascend": Mode.VNPU.value,
     "amd": Mode.AMD_PARTITION.value,
 }
@@ -93,6 +92,8 @@ def switched_on(step: Step, setup: Setup) -> dict[str, Any]:
 
     A step that is said and not set, like the labels, changes no column.
     """
+    if is_on(step, setup):
+        return {}
     modes = list(setup.modes)
     wanted: dict[Step, dict[str, Any]] = {
         Step.SHARED: {"sharing": True, "modes": _with(modes, SOFT)},
@@ -122,7 +123,10 @@ def switched_off(step: Step, setup: Setup, before: Mapping[str, Any] | None) -> 
         Step.MIXING: {"policy": known.get("policy", PLAIN)},
         Step.PREEMPTION: {"preemption": known.get("preemption", False)},
     }
-    return _changed(wanted.get(step, {}), setup)
+    columns = wanted.get(step, {})
+    if before is not None:
+        columns = {name: value for name, value in columns.items() if name in before}
+    return _changed(columns, setup)
 
 
 def _with(modes: list[str], more: Iterable[str]) -> list[str]:

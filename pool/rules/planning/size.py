@@ -1,10 +1,8 @@
-"""PURE: what a pool of so many cards is worth having, by its size (requirement C5)."""
+"""PURE: what a pool of so many cards is worth having, by its size (requirement C5): a table."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-
-PLAIN_CARDS, SLICED_CARDS, RULED_CARDS = 8, 50, 500
-"""Up to so many cards each way of working is enough."""
 
 
 class Way(StrEnum):
@@ -16,6 +14,17 @@ class Way(StrEnum):
     DOMAINS = "domains"
 
 
+LADDER: tuple[tuple[Way, int | None], ...] = (
+    (Way.PLAIN, 8),
+    (Way.SLICES, 50),
+    (Way.RULES, 500),
+    (Way.DOMAINS, None),
+)
+"""Each way, and up to how many cards it is enough; the last has no end. Up to 8 a plain queue; up to
+50 slices; up to 500 queues, priorities, quotas and bills; then topology and failure domains."""
+
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
     """The way that suits so many cards, and the number from which on the next one does."""
@@ -25,14 +34,9 @@ class Advice:
     next_at: int | None
 
 
-def size_advice(cards: int) -> Advice:
-    """Up to 8 a plain queue; up to 50 slices; up to 500 queues, priorities, quotas and bills; then
-    topology and failure domains.
-    """
-    if cards <= PLAIN_CARDS:
-        return Advice(cards, Way.PLAIN, PLAIN_CARDS + 1)
-    if cards <= SLICED_CARDS:
-        return Advice(cards, Way.SLICES, SLICED_CARDS + 1)
-    if cards <= RULED_CARDS:
-        return Advice(cards, Way.RULES, RULED_CARDS + 1)
-    return Advice(cards, Way.DOMAINS, None)
+def size_advice(cards: int, ladder: Sequence[tuple[Way, int | None]] = LADDER) -> Advice:
+    """The first way of the table that is enough for so many cards."""
+    for way, most in ladder:
+        if most is None or cards <= most:
+            return Advice(cards, way, None if most is None else most + 1)
+    return Advice(cards, ladder[-1][0], None)

@@ -96,15 +96,18 @@ def board_of(partition: Partition, *, at: datetime) -> Board:
     steps = []
     for step in ORDER:
         move = newest.get(step)
-        measured = move if move is not None and move.on and step in on else None
+        before = after = None
+        if move is not None and move.on and step in on:
+            before = figures(partition, move.at - BEFORE, move.at)
+            after = figures(partition, move.at, min(at, move.at + AFTER))
         steps.append(
             StepNow(
                 step=step,
                 on=step in on,
                 missing=missing_before(step, on),
                 move=move,
-                before=measured and figures(partition, measured.at - BEFORE, measured.at),
-                after=measured and figures(partition, measured.at, min(at, measured.at + AFTER)),
+                before=before,
+                after=after,
             )
         )
     return Board(partition, setup.days, tuple(steps))

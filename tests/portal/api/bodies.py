@@ -112,6 +112,13 @@ BODIES = {
     ("storage", "create"): {"name": "new", "kind": "dataset", "path": "/srv/new"},
     ("storage", "partial_update"): {"note": "other"},
     ("capacity", "period"): {"since": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z"},
+    ("rollout", "switch"): {
+        "partition": "a100",
+        "step": "labels",
+        "on": True,
+        "reason": "looked through",
+        "skip": True,
+    },
     ("queue", "target"): {"seconds": 600},
     ("configuration", "load"): {"text": "users: []"},
     ("cutbacks", "keep"): {"reason": "a paper is due"},
