@@ -116,12 +116,12 @@ def build(owner: str, tried: Tried | None = None) -> Enclosure:
     return Enclosure(trial.try_all(kept) if tried is None else tried, kept)
 
 
-def processors(numa: tuple[int, ...], root: Path = NUMA) -> set[int]:
+def processors(numa: tuple[int, ...], root: Path | None = None) -> set[int]:
     """The processors of these NUMA nodes that this process may use; empty: no pinning."""
     found: set[int] = set()
     for node in numa:
         with contextlib.suppress(OSError, ValueError):
-            text = (root / f"node{node}" / "cpulist").read_text(encoding="ascii")
+            text = ((root or NUMA) / f"node{node}" / "cpulist").read_text(encoding="ascii")
             found |= set(_listed(text.strip()))
     return found & os.sched_getaffinity(0)
 

@@ -12,9 +12,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from nodeagent.enclosure.enclosure import processors
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.vocabulary import Mode, Vendor
 from nodeagent.records import Record
@@ -26,6 +27,8 @@ ENGINES = ("docker", "podman")
 ANSWER_S = 15.0
 REMOVE_S = 60.0
 PIDS = 8192
+LIMITS = {"nofile": 65536, "core": 0}
+MIB = 1024 * 1024
 PROGRESS_CHARACTERS = 200
 TOLD_FD = 4
 """Where a shim holds what its command shall read and nobody else."""
@@ -145,13 +148,12 @@ class Containers:
             words += ["--memory", f"{work.memory_mib}m"]
         if work.cpu_milli:
             words += ["--cpus", f"{work.cpu_milli / 1000:g}"]
+        words += _bounds(order)
         words += ["--volume", f"{home}:{home}", "--workdir", str(home / "files")]
         for one in laid:
             kept = ":ro" if one.read_only else ""
             words += ["--volume", f"{one.source}:{home / one.at}{kept}"]
-        if socket := order.told.get("GPUPOOL_THROUGHPUT_SOCKET"):
-            open_at = str(Path(socket).parent)
-            words += ["--volume", f"{open_at}:{open_at}:ro"]
+        words += _served(order.told)
         words += self._account(account) + self._devices(order)
         words += ["--env-file", f"/proc/self/fd/{TOLD_FD}"]
         return [*words, work.image, *work.command]
@@ -215,6 +217,34 @@ class Containers:
                 check=False,
             )
         return not _answers(gone)
+
+
+def _bounds(order: Order) -> list[str]:
+    """Limits that a process gets from its shim, and the processors beside its cards: what binds the
+    engine's command line does not bind what runs inside.
+    """
+    limits = dict(LIMITS)
+    if order.work.disk_mib:
+        limits["fsize"] = order.work.disk_mib * MIB
+    words = [word for name, top in limits.items() for word in ("--ulimit", f"{name}={top}:{top}")]
+    near = sorted(processors(order.numa))
+    return [*words, "--cpuset-cpus", ",".join(map(str, near))] if near else words
+
+
+def _served(told: Mapping[str, str]) -> list[str]:
+    """What the words of a slice's driver and of the agent name on the host is there under the same
+    name. A job's own environment names nothing: it is not among these words.
+    """
+    words: list[str] = []
+    if pipe := told.get("CUDA_MPS_PIPE_DIRECTORY"):
+        words += ["--volume", f"{os.path.realpath(pipe)}:{pipe}"]
+    if preload := told.get("LD_PRELOAD"):
+        words += ["--volume", f"{preload}:{preload}:ro"]
+    if notes := told.get("CUDA_DEVICE_MEMORY_SHARED_CACHE"):
+        words += ["--volume", f"{Path(notes).parent}:{Path(notes).parent}"]
+    if socket := told.get("GPUPOOL_THROUGHPUT_SOCKET"):
+        words += ["--volume", f"{Path(socket).parent}:{Path(socket).parent}:ro"]
+    return words
 
 
 def _soft(order: Order) -> bool:

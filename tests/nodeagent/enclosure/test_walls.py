@@ -97,6 +97,75 @@ async def test_a_job_cannot_list_read_or_signal_another_tenants_job(runner, trie
     await said(runner, secret)
 
 
+TRACE = """
+import ctypes, os, subprocess, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long] * 4
+libc.ptrace.restype = ctypes.c_long
+ATTACH, SEIZE, DETACH = 16, 0x4206, 17
+
+class Span(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+def memory(pid, flags):
+    try:
+        with open(f"/proc/{pid}/mem", flags):
+            return "open"
+    except OSError:
+        return "shut"
+
+def vm(call, pid):
+    here = ctypes.create_string_buffer(8)
+    mine = Span(ctypes.cast(here, ctypes.c_void_p), 8)
+    there = Span(ADDRESS, 8)
+    got = getattr(libc, call)(pid, ctypes.byref(mine), 1, ctypes.byref(there), 1, 0)
+    return "open" if got > 0 else "shut"
+
+def tried(name, pid):
+    ways = {
+        "attach": lambda: libc.ptrace(ATTACH, pid, 0, 0),
+        "seize": lambda: libc.ptrace(SEIZE, pid, 0, 0),
+    }
+    said = {}
+    for way, call in ways.items():
+        said[way] = "open" if call() == 0 else "shut"
+        if said[way] == "open":
+            if way == "attach":
+                os.waitpid(pid, 0x40000000)
+            libc.ptrace(DETACH, pid, 0, 0)
+    said |= {"read": memory(pid, "rb"), "write": memory(pid, "r+b")}
+    said |= {call: vm(call, pid) for call in ("process_vm_readv", "process_vm_writev")}
+    print(name, *(f"{way}={what}" for way, what in sorted(said.items())), flush=True)
+
+kept = ctypes.create_string_buffer(b"here", 8)
+ADDRESS = ctypes.addressof(kept)
+child = os.fork()
+if not child:
+    time.sleep(60)
+    os._exit(0)
+tried("own", child)
+os.kill(child, 9)
+tried("other", int(sys.argv[1]))
+"""
+
+
+@pytest.mark.asyncio
+async def test_a_job_cannot_trace_another_tenants_job_nor_touch_its_memory(runner, tried):
+    """Six ways in. That they work at all is seen on a process of the spy's own."""
+    code = runner.records_root / "work" / "trace.py"
+    code.write_text(TRACE)
+    code.chmod(0o644)
+    secret = await begun(runner, wanted("at-a", 200001, "exec sleep 60"))
+    spy = await begun(runner, wanted("at-b", 200002, f"exec python3 {code} {secret.pid}"))
+    own, other = (await said(runner, spy)).splitlines()
+    assert own.startswith("own ") and own.count("=open") == 6, own
+    apart = other.startswith("other ") and other.count("=shut") == 6
+    assert apart or not tried.identity, other
+    assert secret.ended_at is None
+    await runner.stop("at-a", "stopped", 0.0)
+    await said(runner, secret)
+
+
 @pytest.mark.asyncio
 async def test_temporary_folders_and_shared_memory_are_ones_own(runner, tried):
     write = "echo here > /tmp/gpupool-own; echo here > /dev/shm/gpupool-own; sleep 60"

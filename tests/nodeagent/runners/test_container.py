@@ -13,6 +13,7 @@ from msgspec import structs
 
 from nodeagent import processes
 from nodeagent.drivers.nvml.strangers import strangers
+from nodeagent.enclosure import enclosure
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import ExitReason, Mode, Silence, SliceFound, Vendor, WorkFound
 from nodeagent.runners import container, inside
@@ -22,6 +23,7 @@ from nodeagent.runners.environment import tools_folder
 from nodeagent.runners.process import ProcessRunner
 from nodeagent.telemetry import Telemetry
 from tests.fakes import engine
+from tests.nodeagent.drivers.test_nvml import OWNER
 from tests.nodeagent.fake_portal import job
 from tests.nodeagent.runners.test_process import ended, output
 from tests.nodeagent.waiting import until
@@ -112,6 +114,68 @@ async def test_bounds_account_and_privileges_are_told_to_the_engine(runner, prog
         assert part in text
     assert words[words.index("--user") + 1].split(":")[0].isdigit()
     assert words[words.index("--pull") + 1] == "never"
+
+
+async def test_limits_and_the_processors_beside_its_cards_bind_what_runs_inside(
+    runner, program, tmp_path, monkeypatch
+):
+    (tmp_path / "node3").mkdir()
+    one = min(os.sched_getaffinity(0))
+    (tmp_path / "node3/cpulist").write_text(f"{one}\n")
+    monkeypatch.setattr(enclosure, "NUMA", tmp_path)
+    await runner.start(replace(order("true", disk_mib=7), numa=(3,)))
+    await ended(runner)
+    words = call(program)["argv"]
+    assert words[words.index("--cpuset-cpus") + 1] == str(one)
+    given = {words[n + 1] for n, word in enumerate(words) if word == "--ulimit"}
+    assert given == {f"fsize={7 << 20}:{7 << 20}", "core=0:0", "nofile=65536:65536"}
+    assert "--cpuset-cpus" not in container._bounds(order("true"))
+
+
+SHARE = structs.replace(CARD, mode=Mode.MPS, profile="share", device="GPU-1")
+
+
+def volumes(words):
+    return [words[n + 1] for n, word in enumerate(words) if word == "--volume"]
+
+
+async def test_a_share_of_mps_reaches_its_daemon_from_inside(runner, program, tmp_path):
+    """The slice's own folder is a link to the daemon's; what is mounted is what it leads to."""
+    pipe, link = tmp_path / "pipe", tmp_path / "slices" / "sl-1"
+    pipe.mkdir()
+    (pipe / "control").touch()
+    link.parent.mkdir()
+    link.symlink_to(pipe)
+    told = {"CUDA_MPS_PIPE_DIRECTORY": str(link), "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": "25"}
+    script = "ls $CUDA_MPS_PIPE_DIRECTORY; echo $CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+    await runner.start(replace(order("sh", "-c", script, slices=(SHARE,)), told=told))
+    assert output(await ended(runner)) == "control\n25\n"
+    words = call(program)["argv"]
+    assert f"{pipe}:{link}" in volumes(words)
+    assert words[words.index("--ipc") + 1] == "host" and "--shm-size" not in words
+
+
+async def test_a_time_slice_has_the_library_that_keeps_it_and_its_notes_inside(
+    runner, program, tmp_path
+):
+    library, notes = tmp_path / "libvgpu.so", tmp_path / "hami/sl-1.cache"
+    told = {"LD_PRELOAD": str(library), "CUDA_DEVICE_MEMORY_SHARED_CACHE": str(notes)}
+    job = replace(order("true", slices=(structs.replace(SHARE, mode=Mode.TIMESLICE),)), told=told)
+    await runner.start(job)
+    await ended(runner)
+    said = call(program)
+    assert f"{library}:{library}:ro" in volumes(said["argv"])
+    assert f"{notes.parent}:{notes.parent}" in volumes(said["argv"])
+    assert said["env"]["LD_PRELOAD"] == str(library) and "LD_PRELOAD" not in said["own"]
+    assert said["argv"][said["argv"].index("--ipc") + 1] == "private"
+
+
+async def test_what_a_job_says_itself_mounts_nothing(runner, program):
+    """It may name a library inside its image; no file of the host comes in by that."""
+    names = ("CUDA_MPS_PIPE_DIRECTORY", "LD_PRELOAD", "CUDA_DEVICE_MEMORY_SHARED_CACHE")
+    await runner.start(order("true", env={**dict.fromkeys(names, "/etc/shadow")}))
+    await ended(runner)
+    assert not [one for one in volumes(call(program)["argv"]) if "/etc" in one]
 
 
 async def test_cards_are_named_as_the_node_describes_them(runner, program, tmp_path):
@@ -272,7 +336,7 @@ async def test_what_runs_in_its_container_is_no_stranger_on_its_card(runner, box
     try:
         assert len(strangers([far.pid, other.pid])) == 2
         (record.folder / inside.FILE).write_text(BOX)
-        assert strangers([far.pid, other.pid]) == (f"sleep ({other.pid})",)
+        assert strangers([far.pid, other.pid]) == (f"sleep ({other.pid}){OWNER}",)
     finally:
         for one in (far, other):
             one.kill()

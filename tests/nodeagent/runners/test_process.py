@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from nodeagent import logs, processes, shim
+from nodeagent.enclosure import enclosure
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import (
     ExitReason,
@@ -115,6 +116,23 @@ async def test_the_environment_is_plain_and_names_the_slice(runner):
     assert uid == (200123 if os.geteuid() == 0 else os.geteuid())
     assert folder == seen["HOME"] and seen["TMPDIR"].startswith(str(runner._work_root))
     assert "VIRTUAL_ENV" not in seen and "PYTEST_CURRENT_TEST" not in seen
+
+
+async def test_a_job_runs_on_the_processors_beside_its_card_and_no_others(
+    runner, tmp_path, monkeypatch
+):
+    """Not what was asked of the kernel: what the kernel says of the running job."""
+    mine = sorted(os.sched_getaffinity(0))
+    (tmp_path / "node5").mkdir()
+    (tmp_path / "node5/cpulist").write_text(f"{mine[-1]}\n")
+    monkeypatch.setattr(enclosure, "NUMA", tmp_path)
+    say = "import os; print(sorted(os.sched_getaffinity(0)))"
+    work = job("at-1", "/usr/bin/python3", "-c", say)
+    await runner.start(Order(work, (), Vendor.OTHER, 300.0, 0.0, numa=(5,)))
+    assert output(await ended(runner)) == f"[{mine[-1]}]\n"
+    free = job("at-2", "/usr/bin/python3", "-c", say)
+    await runner.start(Order(free, (), Vendor.OTHER, 300.0, 0.0))
+    assert output(await ended(runner, "at-2")) == f"{mine}\n"
 
 
 async def test_output_keeps_its_beginning_and_its_end(runner):
