@@ -13,7 +13,7 @@ from django.db import transaction
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from pool.topics import bell_topic, topics
+from pool.topics import bell_topic, topics, use_topics
 
 GROUP = "events"
 NODES = "nodes"
@@ -41,6 +41,15 @@ def announce_bells(uids: Iterable[str]) -> None:
     if topics_of:
         message = {"type": "bell", "topics": topics_of}
         transaction.on_commit(lambda: _send(GROUP, message), robust=True)
+
+
+def announce_use(node_uid: str, workload_uids: Iterable[str]) -> None:
+    """Tell the web processes, after commit, that readings of a node and of this work have come.
+
+    It is no event of the log: ten seconds later the next readings come.
+    """
+    message = {"type": "use", "topics": use_topics(node_uid, workload_uids)}
+    transaction.on_commit(lambda: _send(GROUP, message), robust=True)
 
 
 def wake_node(uid: str) -> None:

@@ -1,11 +1,13 @@
 """Pure: which topics of the live pages an event touches."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 POOL = "pool"
 QUEUE = "queue"
 BELL = "bell"
+USE, LOAD = "use", "load"
+"""How busy all cards are, or with `:<uid>` those of a node; how busy a workload keeps its own."""
 
 
 def topics(
@@ -35,3 +37,8 @@ def topics(
 def bell_topic(uid: str) -> str:
     """The topic of one person's unread notices, by the person's uid."""
     return f"{BELL}:{uid}"
+
+
+def use_topics(node_uid: str, workload_uids: Iterable[str]) -> list[str]:
+    """The topics that new readings of a node touch."""
+    return [USE, f"{USE}:{node_uid}", *(f"{LOAD}:{uid}" for uid in workload_uids)]

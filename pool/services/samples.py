@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from nodeagent.protocol.samples import Reading, SampleBatch
 from nodeagent.protocol.vocabulary import Fidelity
+from pool.announce import announce_use
 from pool.clock import now
 from pool.models.nodes import Node
 from pool.models.samples import WIDE
@@ -23,6 +24,7 @@ EARLIEST_S, LATEST_S = 86_400.0, 300.0
 """Readings from longer ago, or from further ahead, are wrong: no node keeps them for so long."""
 
 NONE: tuple[int | None, bool] = (None, False)
+NOBODY: tuple[int | None, str] = (None, "")
 
 _ALIVE = """
 UPDATE pool_node SET report_count = report_count + 1, last_report_at = %(at)s WHERE id = %(node)s
@@ -49,9 +51,11 @@ def samples_take(*, node: Node, batch: SampleBatch) -> int:
         at = now()
         if not _is_fresh(node, batch, at):
             return 0
-        rows = _rows(node, batch, at)
+        ran = _ran(node, batch)
+        rows = _rows(node, batch, at, ran)
         if rows:
             _copy(rows)
+            announce_use(node.uid, sorted({workload for _pk, workload in ran.values()}))
             rollups_touched(moments={row[0].replace(second=0, microsecond=0) for row in rows})
     return len(rows)
 
@@ -72,22 +76,29 @@ def _is_fresh(node: Node, batch: SampleBatch, at: datetime) -> bool:
     return False
 
 
-def _rows(node: Node, batch: SampleBatch, at: datetime) -> list[tuple[Any, ...]]:
+def _ran(node: Node, batch: SampleBatch) -> dict[str, tuple[int, str]]:
+    """Attempts of the node that the batch names, each with its key and its workload's uid."""
+    named = {one.attempt for one in batch.readings if one.attempt}
+    mine = Attempt.objects.filter(part_on(node), uid__in=named)
+    told = mine.values_list("uid", "pk", "workload__uid")
+    return {uid: (pk, workload) for uid, pk, workload in told}
+
+
+def _rows(
+    node: Node, batch: SampleBatch, at: datetime, ran: dict[str, tuple[int, str]]
+) -> list[tuple[Any, ...]]:
     """The readings as rows, each moment brought to our clock by its age on the node's."""
     cards = card_keys(node=node)
     named = {one.slice for one in batch.readings if one.slice}
-    ran = {one.attempt for one in batch.readings if one.attempt}
     cut = Slice.objects.filter(uid__in=named, card__node=node)
     told = cut.values_list("uid", "pk", "mode", "card__facts__architecture")
     slices = {uid: (pk, blind(mode=mode, architecture=arch or "")) for uid, pk, mode, arch in told}
-    mine = Attempt.objects.filter(part_on(node), uid__in=ran)
-    attempts = dict(mine.values_list("uid", "pk"))
     return [
         (
             at + timedelta(seconds=one.at - batch.sent_at),
             cards[one.card],
             slices.get(one.slice or "", NONE)[0],
-            attempts.get(one.attempt or ""),
+            ran.get(one.attempt or "", NOBODY)[0],
             *_values(one, blind=slices.get(one.slice or "", NONE)[1]),
         )
         for one in batch.readings

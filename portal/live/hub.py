@@ -1,8 +1,9 @@
 """One hub a web process: hears what happened, reads once, renders once, hands the same bytes on.
 
-Announcements are collected for a quarter of a second. Permission is asked when a socket
-subscribes, after events that change rights, and every few minutes. After a time without the
-channel layer every socket is sent a fresh picture.
+Announcements are collected for a quarter of a second, so that a first change is seen at once; after
+it a topic is drawn no oftener than once a second, with all that came meanwhile. Permission is asked
+when a socket subscribes, after events that change rights, and every few minutes. After a time
+without the channel layer every socket is sent a fresh picture.
 """
 
 import asyncio
@@ -13,9 +14,11 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import structlog
 from channels.db import database_sync_to_async
 
+from pool.topics import USE
 from portal.live import reading
 from portal.live.ear import Listener, ear
 from portal.live.missed import LOOK_S, Missed
+from portal.live.pace import Pace
 from portal.live.relevance import LOG, News, log_of, news_of, touches
 from portal.live.seat import LogPlace, Seat, said
 
@@ -50,6 +53,7 @@ class Hub:
         self._asked_at = -COLLECT_S
         self._asking: asyncio.Future[int] | None = None
         self._missed = Missed()
+        self._pace = Pace()
         self._waiters: dict[str, set[asyncio.Event]] = defaultdict(set)
 
     def sit(self, seat: Seat) -> None:
@@ -145,7 +149,7 @@ class Hub:
         elif message.get("type") == "event":
             self._messages.append(message)
             self._missed.heard(int(message["number"]))
-        elif message.get("type") == "bell":
+        elif message.get("type") in {"bell", "use"}:
             self._messages.append(message)
         self._news.set()
 
@@ -170,10 +174,11 @@ class Hub:
     async def _wait(self) -> None:
         """Until something happened, and then a moment for what comes with it."""
         patience = LOOK_S if ear().hears else DEAF_S
+        due = self._pace.due_in(asyncio.get_running_loop().time())
         try:
-            await asyncio.wait_for(self._news.wait(), patience)
+            await asyncio.wait_for(self._news.wait(), patience if due is None else due)
         except TimeoutError:
-            self._all = self._all or not ear().hears
+            self._all = self._all or (due is None and not ear().hears)
         await asyncio.sleep(COLLECT_S)
         self._news.clear()
 
@@ -193,7 +198,7 @@ class Hub:
                 touched = topic.startswith(LOG) and log_of(topic)[0] in logs
                 if everything or touched or touches(news, topic, seat.projects):
                     wanted[topic].append(seat)
-        for topic, seats in wanted.items():
+        for topic, seats in self._pace.take(wanted, asyncio.get_running_loop().time()):
             await (self._send_log if topic.startswith(LOG) else self._send)(topic, seats)
 
     def _wake(self, news: News, logs: set[str], everything: bool) -> None:
@@ -210,7 +215,8 @@ class Hub:
                 groups[seat.keys[topic], seat.language].append(seat)
         for (_key, language), group in groups.items():
             html = await _draw(group[0].user, topic, language)
-            message = said(topic=topic, event=self._number, html=html)
+            how = "data" if topic.partition(":")[0] == USE else "html"
+            message = said(topic=topic, event=self._number, **{how: html})
             for seat in group:
                 if topic in seat.keys and not seat.gone:
                     seat.show(topic, html, message)
@@ -249,9 +255,17 @@ class Hub:
         seat.put(topic, message)
 
     async def _check(self) -> None:
-        """Who may still see what; a login that is over ends its sockets."""
+        """Who may still see what; a login that is over ends its sockets.
+
+        A person with many pages is asked about once, and of each topic once.
+        """
+        sights: dict[tuple[int, str], reading.Sight | None] = {}
+        keys: dict[tuple[int, str], str | None] = {}
         for seat in list(self._seats):
-            found = await _sight(seat.user.pk, seat.session)
+            who = (seat.user.pk, seat.session)
+            if who not in sights:
+                sights[who] = await _sight(*who)
+            found = sights[who]
             if found is None:
                 seat.keys.clear()
                 seat.logs.clear()
@@ -260,7 +274,10 @@ class Hub:
                 continue
             seat.user, seat.projects = found.user, found.projects
             for topic in list(seat.keys):
-                key = await _key_of(seat.user, topic)
+                asked = (seat.user.pk, topic)
+                if asked not in keys:
+                    keys[asked] = await _key_of(seat.user, topic)
+                key = keys[asked]
                 if key is None:
                     seat.refuse(topic)
                 else:

@@ -21,6 +21,10 @@ LOG = "log:"
 """Before a workload's uid; `.n` after it means its rank n, none its rank 0."""
 
 
+CARD = "card:"
+"""Before a card's uid and, after a point, its node's: events of slices and holds name that."""
+
+
 def log_of(topic: str) -> tuple[str, int]:
     """Whose log a topic is of: the workload's uid, and the rank of its gang."""
     uid, _, rank = topic.removeprefix(LOG).partition(".")
@@ -67,6 +71,9 @@ def touches(news: News, topic: str, projects: frozenset[int] | None) -> bool:
         return True
     if topic.startswith(LOG):
         return f"workload:{log_of(topic)[0]}" in news.topics
+    if topic.startswith(CARD):
+        card, _, node = topic.removeprefix(CARD).partition(".")
+        return f"{CARD}{card}" in news.topics or f"node:{node}" in news.topics
     wanted = WIDE.get(topic)
     if wanted is None or not wanted & news.nouns:
         return False

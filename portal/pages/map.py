@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
 
 from pool.clock import now
 from pool.lifecycle.roles import Role
@@ -30,32 +30,41 @@ def index(request: HtmxRequest) -> HttpResponse:
 @page("GET")
 def card(request: HtmxRequest, uid: str) -> HttpResponse:
     """One card: what it is, what lies on it, what it could still give."""
-    found = get_object_or_404(card_list(), uid=uid)
+    context = card_context(uid, standing=request.standing)
+    if context is None:
+        raise Http404
+    return render(request, "pages/map/_card.html", context)
+
+
+def card_context(uid: str, *, standing: Standing) -> dict[str, Any] | None:
+    """All that changes of a card while one looks; None where there is none of this uid."""
+    found = card_list().filter(uid=uid).first()
+    if found is None:
+        return None
     living: list[Any] = found.living  # type: ignore[attr-defined]
     held = [
         (one.now_held[0].placement.attempt.workload, one.compute_milli)
         for one in living
         if one.now_held
     ]
-    context = {
+    return {
         "card": found,
         "window": windows_on_cards(at=now()).get(found.pk),
         "kept": kept_on_cards(at=now()).get(found.pk),
-        "knows_kept": _knows_kept(request.standing, found.pk),
+        "knows_kept": knows_kept(standing, found.pk),
         "ceilings": left_free(
             found.partition.ceilings if found.partition else {},
             held=[(work.template_version.work_class, compute) for work, compute in held],
         ),
         "facts": card_facts(found),
-        "drawn": drawn(found, knows(request.standing)),
+        "drawn": drawn(found, knows(standing)),
         "room": room_on(found),
         "in_reach": in_reach(card=found),
         "struck": times_struck(card=found),
     }
-    return render(request, "pages/map/_card.html", context)
 
 
-def _knows_kept(standing: Standing, card: int) -> bool:
+def knows_kept(standing: Standing, card: int) -> bool:
     """Whether the reader may know for whom the card is kept."""
     rows = reservation_list(standing=standing)
     return rows.filter(kept__card=card, kept__live=True).exists()

@@ -16,6 +16,7 @@ from pool.lifecycle.nodes import NodeState
 from pool.models.nodes import Node
 from pool.models.windows import Window
 from pool.selectors.calendar.windows import Impact, impact_of, reach_of
+from pool.selectors.memberships import Standing
 from pool.selectors.nodes import node_map
 from pool.selectors.offers import card_facts
 from pool.services.nodes import (
@@ -110,6 +111,14 @@ def _context(request: HtmxRequest, uid: str) -> dict[str, Any]:
         "facts": [card_facts(card) for card in node.cards.all()],
         "notes": node.host.get("notes", []),
     }
+
+
+def live_context(uid: str, *, standing: Standing) -> dict[str, Any] | None:
+    """The node's cards, as they are now; None where there is none of this uid."""
+    node = node_map(retired=True).filter(uid=uid).first()
+    if node is None:
+        return None
+    return {"rack": racks(nodes=[node], knows=knows(standing), marks=marks_now(now()))[0]}
 
 
 def _impact(node: Node) -> Impact:

@@ -2,6 +2,7 @@
 (function () {
     "use strict";
     const drawn = new Map();
+    const zoomed = new Map();
 
     function token(name) {
         return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -115,6 +116,16 @@
 
     const kinds = Object.assign({ stack: stack }, window.gpupoolCharts);
 
+    // What somebody looked at closer stays so when newer readings are drawn.
+    function remember(asked, chart) {
+        const zoom = chart.getOption().dataZoom[0];
+        if (zoom.start > 0 || zoom.end < 100) {
+            zoomed.set(asked, { startValue: zoom.startValue, endValue: zoom.endValue });
+        } else {
+            zoomed.delete(asked);
+        }
+    }
+
     function draw(element) {
         const source = document.getElementById(element.dataset.source);
         const kind = kinds[element.dataset.chart];
@@ -131,9 +142,22 @@
             element.style.height = element.dataset.height + "px";
         }
         const chart = drawn.get(element) || window.echarts.init(element, null, { renderer: "svg" });
+        const series = JSON.parse(source.textContent);
+        const asked = source.id + " " + (series.span || "");
+        if (!drawn.has(element)) {
+            chart.on("datazoom", function () {
+                remember(asked, chart);
+            });
+        }
         drawn.set(element, chart);
         const tools = { token: token, axis: axis, moment: moment, narrow: element.clientWidth < 520 };
-        const option = kind(JSON.parse(source.textContent), tools, element);
+        const option = kind(series, tools, element);
+        const kept = zoomed.get(asked);
+        if (kept && option.dataZoom) {
+            option.dataZoom = option.dataZoom.map(function (one) {
+                return Object.assign({}, one, kept);
+            });
+        }
         chart.resize();
         chart.setOption(option, true);
     }

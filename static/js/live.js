@@ -11,6 +11,7 @@
     let leaving = false;
     const subscribed = new Set();
     const poked = new Map();
+    const used = new Map();
 
     function topics() {
         const found = new Set();
@@ -19,6 +20,9 @@
         });
         document.querySelectorAll("[data-live-poke]").forEach(function (element) {
             found.add(element.dataset.livePoke);
+        });
+        document.querySelectorAll("[data-live-use]").forEach(function (element) {
+            found.add(element.dataset.liveUse);
         });
         document.querySelectorAll("[data-log]").forEach(function (element) {
             if (element.dataset.done !== "1") {
@@ -44,6 +48,33 @@
         window.Idiomorph.morph(element, html, { morphStyle: "innerHTML", ignoreActiveValue: true });
         window.htmx.process(element);
         element.dispatchEvent(new CustomEvent("gpupool:swapped", { bubbles: true }));
+    }
+
+    // How busy each card is: two bars, hatched where nothing is known.
+    function bars(element, cards) {
+        const told = cards[element.dataset.use];
+        const known = Boolean(told) && (told[0] !== null || told[1] !== null);
+        const wide = element.viewBox.baseVal.width / 100;
+        const words = known ? element.dataset.useWords : element.dataset.useUnknown;
+        const said = words
+            .replace("{busy}", known && told[0] !== null ? told[0] + " %" : "–")
+            .replace("{memory}", known && told[1] !== null ? told[1] + " %" : "–");
+        element.classList.toggle("gp-use-unknown", !known);
+        element.querySelector(".gp-use-busy").setAttribute("width", known ? (told[0] || 0) * wide : 0);
+        element.querySelector(".gp-use-memory").setAttribute("width", known ? (told[1] || 0) * wide : 0);
+        element.querySelector("title").textContent = said;
+        element.setAttribute("aria-label", said);
+    }
+
+    function use() {
+        document.querySelectorAll("[data-live-use]").forEach(function (place) {
+            const cards = used.get(place.dataset.liveUse);
+            if (cards) {
+                place.querySelectorAll("[data-use]").forEach(function (element) {
+                    bars(element, cards);
+                });
+            }
+        });
     }
 
     function log(element, message) {
@@ -74,7 +105,7 @@
     function poke(message) {
         const known = poked.get(message.topic);
         poked.set(message.topic, message.event);
-        if (known !== undefined && message.event > known) {
+        if (known !== undefined && (message.event > known || message.html)) {
             each("live-poke", message.topic, function (element) {
                 window.htmx.trigger(element, "gpupool:poke");
             });
@@ -87,6 +118,9 @@
         }
         if (message.topic === "toast") {
             window.gpupoolToast(message.level, message.text, message.url);
+        } else if (typeof message.data === "string") {
+            used.set(message.topic, JSON.parse(message.data));
+            use();
         } else if (typeof message.html === "string") {
             each("live", message.topic, function (element) {
                 swap(element, message.html);
@@ -158,6 +192,7 @@
         }
     }
 
+    document.addEventListener("gpupool:swapped", use);
     document.addEventListener("DOMContentLoaded", function () {
         document.querySelectorAll("[data-log]").forEach(function (element) {
             element.scrollTop = element.scrollHeight;
@@ -166,6 +201,7 @@
         setInterval(watch, 5000);
     });
     document.addEventListener("htmx:afterSettle", function () {
+        use();
         if (socket) {
             say();
         } else {

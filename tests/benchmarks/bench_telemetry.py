@@ -66,7 +66,7 @@ def test_readings_are_stored_nearly_as_fast_as_a_bare_copy():
     begun = time.perf_counter()
     taken = sum(samples_take(node=node, batch=one) for one in batches)
     ours = time.perf_counter() - begun
-    prepared = [samples._rows(node, one, now()) for one in batches]
+    prepared = [samples._rows(node, one, now(), samples._ran(node, one)) for one in batches]
     begun = time.perf_counter()
     for some in prepared:
         samples._copy(some)

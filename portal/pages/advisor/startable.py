@@ -13,6 +13,7 @@ from pool.cycle.approvals.effects import Effects
 from pool.cycle.quotatree.fitting import waits_now
 from pool.cycle.waiting import Look
 from pool.models.partitions import Partition
+from pool.models.quotas import Quota
 from pool.models.templates import TemplateVersion
 from pool.models.tenants import Project
 from pool.models.workloads import Workload
@@ -38,8 +39,8 @@ TOLD_WAITS = 3
 KEPT_S = 30.0
 """So old may the look at the pool be here."""
 
-TOLD = Rate(limit=6, seconds=60)
-"""So often one person is told how long things would wait; more often only that they wait."""
+TOLD = Rate(limit=6 * TOLD_WAITS, seconds=60)
+"""So often one person has a wait worked out that nobody of the project has asked for before."""
 
 Kind = tuple[str, frozenset[int], int | None, bool, str, str]
 
@@ -132,26 +133,41 @@ def _with_waits(
 ) -> list[Startable]:
     """The first of those that have no room, with their expected wait."""
     late = [one for one in found if one.why is not None][:TOLD_WAITS]
-    if not late or TOLD.knock(request.user.uid):
-        return found
-    told = {
-        one.version.pk: effects_for(
-            project=project,
-            owner=request.user,
-            version=one.version,
-            need=one.best.need,
-            partitions=partitions,
-            seconds=one.version.default_seconds,
-        )
-        for one in late
-    }
+    told = {one.version.pk: _wait_of(one, request, project, partitions) for one in late}
     return [replace(one, effects=told.get(one.version.pk)) for one in found]
+
+
+def _wait_of(
+    one: Startable, request: HtmxRequest, project: Project, partitions: list[Partition]
+) -> Effects | None:
+    """How long it would wait: worked out once for all people and pages of a project while the look
+    lasts. Who has limits of their own there is told for themselves.
+    """
+    limited = Quota.objects.filter(project=project, user=request.user).exists()
+    asked = (project.pk, one.version.pk, request.user.pk if limited else None)
+    with _LOCK:
+        if asked in _waits:
+            return _waits[asked]
+    if TOLD.knock(request.user.uid):
+        return None
+    effects = effects_for(
+        project=project,
+        owner=request.user,
+        version=one.version,
+        need=one.best.need,
+        partitions=partitions,
+        seconds=one.version.default_seconds,
+    )
+    with _LOCK:
+        _waits[asked] = effects
+    return effects
 
 
 _LOCK = Lock()
 """Held while one kind of work is planned: two who ask for the same have it planned once."""
 
 _seen: dict[Kind, str | None] = {}
+_waits: dict[tuple[int, int, int | None], Effects | None] = {}
 _of: list[tuple[float, Look]] = []
 
 
@@ -160,6 +176,7 @@ def forget() -> None:
     with _LOCK:
         _of.clear()
         _seen.clear()
+        _waits.clear()
 
 
 def _look() -> Look:
@@ -168,6 +185,7 @@ def _look() -> Look:
         if not _of or time.monotonic() - _of[0][0] > KEPT_S:
             _of[:] = [(time.monotonic(), looked(stale_s=STALE_S))]
             _seen.clear()
+            _waits.clear()
         return _of[0][1]
 
 

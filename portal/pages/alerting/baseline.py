@@ -6,15 +6,33 @@ from typing import Any
 from django.core.cache import cache
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy
 
 from pool.clock import now
 from pool.models import Node
-from pool.selectors.alerting.baseline import LEAST_DAYS, Baseline, Hour, baseline_of
+from pool.selectors.alerting.baseline import LEAST_DAYS, Baseline, Hour, baseline_of, waited_in
+from pool.selectors.workloads import workload_list
 from portal.pages.alerting.ways import WEEK
 from portal.pages.htmx import HtmxRequest, page
 
 DAYS = {"7": 7, "14": 14, "28": 28}
-SHOWN = {"util": 100.0, "util_p95": 100.0, "sm": 100.0, "occupancy": 100.0, "memory": 100.0}
+SHOWN = {
+    "util": gettext_lazy("GPU utilisation, mean"),
+    "util_p95": gettext_lazy("GPU utilisation, 95th percentile"),
+    "sm": gettext_lazy("SM activity, mean"),
+    "sm_p95": gettext_lazy("SM activity, 95th percentile"),
+    "occupancy": gettext_lazy("SM occupancy, mean"),
+    "occupancy_p95": gettext_lazy("SM occupancy, 95th percentile"),
+    "memory": gettext_lazy("Memory in use, mean"),
+    "memory_p95": gettext_lazy("Memory in use, 95th percentile"),
+    "tasks": gettext_lazy("Tasks, mean"),
+    "tasks_p95": gettext_lazy("Tasks, 95th percentile"),
+    "wait_s": gettext_lazy("Wait in the queue, mean"),
+    "wait_s_p95": gettext_lazy("Wait in the queue, 95th percentile"),
+}
+"""What the map can be of; all but tasks and waits in per cent."""
+
+PER_CENT = 100.0
 NAMED = 8
 """So many empty hours are named."""
 
@@ -39,6 +57,11 @@ def index(request: HtmxRequest) -> HttpResponse:
         "days": days,
         "all_days": DAYS,
         "number": number,
+        "numbers": SHOWN,
+        "kind": number.removesuffix("_p95"),
+        "waited": waited_in(
+            rows=workload_list(standing=request.standing), base=base, node=node, zone=zone
+        )[:NAMED],
         "zone": zone,
         "empty": [(WEEK[str(one.weekday)], one) for one in base.empty_hours[:NAMED]],
         "least": LEAST_DAYS,
@@ -62,17 +85,26 @@ def baseline_for(*, node: Node | None, days: int, zone: str) -> Baseline:
 
 
 def _rows(base: Baseline, number: str) -> list[dict[str, Any]]:
-    """Seven rows of 24 fields; `shade` is 0 to 10, or empty where nothing is known."""
+    """Seven rows of 24 fields; `shade` is 0 to 10, or empty where nothing is known.
+
+    What is no share is shaded against the highest of the week.
+    """
+    most = PER_CENT
+    if number.removesuffix("_p95") in {"tasks", "wait_s"}:
+        most = max((getattr(one, number) or 0.0 for one in base.hours), default=0.0) or 1.0
     return [
         {
             "day": WEEK[str(weekday)],
-            "cells": [_cell(one, number) for one in base.hours[weekday * 24 : weekday * 24 + 24]],
+            "cells": [
+                _cell(one, number, most) for one in base.hours[weekday * 24 : weekday * 24 + 24]
+            ],
         }
         for weekday in range(7)
     ]
 
 
-def _cell(one: Hour, number: str) -> dict[str, Any]:
+def _cell(one: Hour, number: str, most: float) -> dict[str, Any]:
     value: float | None = getattr(one, number)
-    shade = "" if value is None else str(min(10, max(0, round(value / SHOWN[number] * 10))))
-    return {"hour": one, "value": value, "shade": shade}
+    shade = "" if value is None else str(min(10, max(0, round(value / most * 10))))
+    minutes = None if value is None else value / 60
+    return {"hour": one, "value": value, "minutes": minutes, "shade": shade}

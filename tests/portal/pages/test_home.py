@@ -85,17 +85,41 @@ def test_the_same_kind_of_work_is_planned_once_for_all_projects_and_people(
     assert len(planned) == once
 
 
-def test_who_asks_again_and_again_is_not_told_the_wait_each_time(visit, world, monkeypatch):
+def waits_asked(monkeypatch):
+    """What the queue is planned for anew, one entry a plan."""
     asked = []
     monkeypatch.setattr(startable, "waits_now", lambda **given: "busy")
-    monkeypatch.setattr(startable, "effects_for", lambda **given: asked.append(given))
-    member = visit("member")
+    monkeypatch.setattr(startable, "effects_for", lambda **given: asked.append(given["owner"]))
+    return asked
+
+
+def test_a_wait_is_planned_once_for_all_people_and_pages_of_a_project(visit, world, monkeypatch):
+    asked = waits_asked(monkeypatch)
+    member, lead = visit("member"), visit("lead")
     member.part("/home/now/")
-    each = len(asked)
-    assert each
+    once = len(asked)
+    assert once
+    for page in (member, lead, member, lead):
+        assert page.part("/home/now/").status_code == 200
+    assert len(asked) == once
+    rows.quota(
+        limit=1_000_000,
+        label="A100-80GB",
+        project=world.own.project,
+        user=lead.user,
+        partition=world.partition,
+    )
+    lead.part("/home/now/")
+    assert set(asked[once:]) == {lead.user}, "limits of one's own count for oneself"
+
+
+def test_who_has_wait_after_wait_planned_is_told_no_more_for_a_while(visit, world, monkeypatch):
+    asked = waits_asked(monkeypatch)
+    member = visit("member")
     for _ in range(2 * startable.TOLD.limit):
+        startable.forget()
         assert member.part("/home/now/").status_code == 200
-    assert len(asked) == each * startable.TOLD.limit
+    assert len(asked) == startable.TOLD.limit
 
 
 def test_another_tenants_project_is_never_chosen(visit, world):

@@ -27,11 +27,18 @@ class HourOut(serializers.Serializer[Any]):
     util = serializers.FloatField(allow_null=True)
     util_p95 = serializers.FloatField(allow_null=True)
     sm = serializers.FloatField(allow_null=True)
+    sm_p95 = serializers.FloatField(allow_null=True)
     occupancy = serializers.FloatField(allow_null=True)
+    occupancy_p95 = serializers.FloatField(allow_null=True)
     memory = serializers.FloatField(allow_null=True)
+    memory_p95 = serializers.FloatField(allow_null=True)
     tasks = serializers.FloatField()
+    tasks_p95 = serializers.FloatField()
     wait_s = serializers.FloatField(allow_null=True)
-    fitted = serializers.FloatField(help_text="work that waited for a card then, on average")
+    wait_s_p95 = serializers.FloatField(allow_null=True)
+    fitted = serializers.FloatField(
+        help_text="work that waited then, on average, though these cards could have held it"
+    )
     empty = serializers.BooleanField()
 
 
