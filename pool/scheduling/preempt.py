@@ -48,6 +48,8 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
         return None
     if work.short is not None and has_room(board, work) is not None:
         return None
+    if len(victims) > 1 and _more_is_more(board, work) and not _makes_room(board, work, victims):
+        return None
     for chosen in _sets(board, work, victims):
         if not _makes_room(board, work, chosen):
             continue
@@ -55,6 +57,13 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
         if allowed(board, chosen, gone):
             return _ousting(board, work, chosen)
     return None
+
+
+def _more_is_more(board: Board, work: Waiting) -> bool:
+    """Whether room that some leave is there too when all leave, wherever the work would then go."""
+    need, placed = work.need, work.spent or timed(board.snapshot)
+    one_way = need.whole or need.parts == 1
+    return one_way and not placed and work.priority_class is not PriorityClass.CRITICAL
 
 
 def _makes_room(board: Board, work: Waiting, chosen: Sequence[Victim]) -> bool:

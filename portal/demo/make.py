@@ -26,6 +26,7 @@ from portal.demo.papers import papers_written
 from portal.demo.plan import DemoPlan, at, other_clock
 from portal.demo.readings import months_made, readings_written
 from portal.demo.town import Town, town_build
+from portal.demo.warned import alerts_written
 from portal.first_run.fleet import fleet_read
 from portal.first_run.run import DEMO
 from portal.up.folders import write_private
@@ -64,9 +65,10 @@ def demo_make(*, plan: DemoPlan, say: Callable[[str], None]) -> None:
         history = history_made(plan=plan, town=town)
         ran = books_written(work=history.work, until=plan.until)
         teller.done(f"{len(history.work)} pieces of work, {len(ran)} runs")
-        teller.done(f"{readings_written(plan=plan, ran=ran)} hourly readings")
+        teller.done(f"{readings_written(plan=plan, ran=ran)} readings")
         steps = papers_written(plan=plan, town=town, breaks=history.breaks)
-        teller.done(f"{steps} decisions of people")
+        teller.done(f"{steps} decisions of people and faults of cards")
+        teller.done(f"{alerts_written(plan)} alerts")
     teller.done(f"{metered()} hours metered")
     teller.done(f"{posted(plan)} postings")
     teller.done(f"{months_closed(plan)} statements closed, {budgets_made(plan)} budgets")

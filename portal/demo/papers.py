@@ -7,13 +7,16 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from nodeagent.protocol.report import CardError, CardHealth
+from nodeagent.protocol.vocabulary import Vendor
+from pool.clock import now
 from pool.errors import Impossible, QuotaExceeded
 from pool.events import SYSTEM, Actor
 from pool.lifecycle.requests import RequestState
 from pool.lifecycle.roles import Role
-from pool.models import Card, Project, Request, TemplateVersion, User
+from pool.models import Alert, Card, Project, Request, TemplateVersion, User
 from pool.replay.mixed import Break
-from pool.services.cards import card_cordon, card_uncordon
+from pool.services.cards import card_uncordon, cards_health
 from pool.services.decisions import request_approve, request_reject, request_return
 from pool.services.leases import leases_ended_due, leases_ending_due
 from pool.services.requests import request_submit
@@ -21,7 +24,17 @@ from portal.demo.books import moment
 from portal.demo.plan import DemoPlan, at
 from portal.demo.town import Town
 
-HARDWARE = "hardware"
+FAULTS = {
+    Vendor.NVIDIA: (
+        (79, "the card has fallen off the bus"),
+        (48, "a double-bit memory error"),
+        (119, "the card's own processor does not answer"),
+    ),
+    Vendor.AMD: ((0, "the driver lost the card"),),
+    Vendor.ASCEND: ((0, "the card's heartbeat is lost"),),
+}
+"""How a card says that it needs a reset, with the vendor's number; in turn, card by card."""
+
 REQUESTS_A_DAY = 1.5
 DAY_S = 86_400
 
@@ -64,19 +77,34 @@ def _when(step: Step) -> datetime:
 
 
 def _cards(breaks: Sequence[Break]) -> Iterator[Step]:
-    """Somebody takes a broken card out, and puts it back when it is repaired."""
-    for one in breaks:
-        card = Card.objects.get(pk=one.card)
-        yield moment(one.from_s), partial(_out, card)
+    """A card says that it is broken, which takes it out; somebody puts it back when it is well."""
+    for number, one in enumerate(breaks):
+        card = Card.objects.select_related("node").get(pk=one.card)
+        yield moment(one.from_s), partial(_out, card, number)
         yield moment(one.until_s), partial(_in, card)
 
 
-def _out(card: Card) -> None:
-    card_cordon(card=card, actor=SYSTEM, reason=HARDWARE)
+def _out(card: Card, number: int) -> None:
+    """As its node's report would; the alert is as old as the fault."""
+    known = FAULTS.get(Vendor(card.vendor), FAULTS[Vendor.AMD])
+    xid, words = known[number % len(known)]
+    error = CardError(seq=card.errors_seen + 1, number=xid, asks="reset", words=words)
+    ill = CardHealth(
+        uuid=card.uuid,
+        health="reset_needed",
+        reason=words,
+        xids=(xid,) if xid else (),
+        errors=(error,),
+    )
+    cards_health(node=card.node, told=[ill], actor=SYSTEM)
+    at_once = {"first_seen_at": now(), "fired_at": now(), "last_seen_at": now(), "told_at": now()}
+    Alert.objects.filter(key=f"card:{card.uid}", state="firing").update(**at_once)
 
 
 def _in(card: Card) -> None:
     card_uncordon(card=card, actor=SYSTEM, reason="repaired, tested for an hour")
+    over = Alert.objects.filter(key=f"card:{card.uid}", state="resolved", over_told_at=None)
+    over.update(over_told_at=now())
 
 
 def _requests(plan: DemoPlan, town: Town) -> Iterator[Step]:

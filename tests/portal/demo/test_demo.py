@@ -10,7 +10,19 @@ from django.db import connection
 from billing.models import Budget, Posting, Usage
 from billing.selectors.reconciling import differences
 from pool.lifecycle.workloads import ENDED
-from pool.models import Attempt, Card, Event, Hold, JoinToken, Node, Request, Slice, User, Workload
+from pool.models import (
+    Alert,
+    Attempt,
+    Card,
+    Event,
+    Hold,
+    JoinToken,
+    Node,
+    Request,
+    Slice,
+    User,
+    Workload,
+)
 from portal.demo.make import demo_make, is_demo
 from portal.demo.plan import DemoPlan
 from portal.first_run.fleet import BadFleet
@@ -54,8 +66,15 @@ def test_a_small_demo_keeps_every_rule_and_shows_every_page(made, client, tmp_pa
         assert cursor.fetchone()[0] == 0, "the clock is the machine's again"
         cursor.execute("SELECT count(*) FROM pool_rollup_hour WHERE slice_id IS NULL")
         assert cursor.fetchone()[0] == 40 * 3 * 24, "each card and hour was measured"
-        cursor.execute("SELECT count(*) FROM pool_rollup_hour_default")
-        assert cursor.fetchone()[0] == 0
+        cursor.execute("SELECT count(*) FROM pool_rollup_minute WHERE slice_id IS NULL")
+        assert cursor.fetchone()[0] == 40 * 24 * 60, "of the last day by the minute"
+        cursor.execute("SELECT count(*), max(at) FROM pool_sample WHERE slice_id IS NULL")
+        assert cursor.fetchone() == (40 * 3 * 360, made.until - timedelta(seconds=10))
+        for table in ("pool_rollup_hour", "pool_rollup_minute", "pool_sample"):
+            cursor.execute(f"SELECT count(*) FROM {table}_default")
+            assert cursor.fetchone()[0] == 0, table
+    _every_resolution_says_the_same(made)
+    _alerts_come_from_the_month(made)
     assert Usage.objects.exists()
     assert Posting.objects.exists()
     assert Budget.objects.count() > 3
@@ -74,6 +93,46 @@ def test_a_small_demo_keeps_every_rule_and_shows_every_page(made, client, tmp_pa
     with pytest.raises(Refused):
         demo_make(plan=made, say=lambda _line: None)
     _up_finds_its_nodes(made)
+
+
+def _every_resolution_says_the_same(made):
+    """The readings of the last hour, minute by minute and as they came, make the hour's row."""
+    words = {"since": made.until - timedelta(hours=1), "until": made.until}
+    place = "[2]"  # sm
+    with connection.cursor() as cursor:
+        for table, value in (
+            ("pool_rollup_hour", f"mean{place}"),
+            ("pool_rollup_minute", f"mean{place}"),
+            ("pool_sample", "sm_mean"),
+        ):
+            cursor.execute(
+                f"SELECT card_id, sum({value} * seconds) / 3600 FROM {table} WHERE slice_id IS NULL"
+                " AND at >= %(since)s AND at < %(until)s GROUP BY 1 ORDER BY 1",
+                words,
+            )
+            words[table] = cursor.fetchall()
+    hours = words["pool_rollup_hour"]
+    assert len(hours) == 40 and any(use > 5 for _card, use in hours)
+    for table in ("pool_rollup_minute", "pool_sample"):
+        assert [pk for pk, _use in words[table]] == [pk for pk, _use in hours]
+        for (_pk, one), (_same, use) in zip(hours, words[table], strict=True):
+            assert abs(one - use) < 0.5, table
+
+
+def _alerts_come_from_the_month(made):
+    """A card that broke has its alert then, over when it was mended; rules have fired."""
+    faults = Alert.objects.filter(key__startswith="card:")
+    moves = Event.objects.filter(kind="card.moved", data__to="cordoned")
+    assert faults.count() == moves.count() > 0
+    assert set(faults.values_list("state", flat=True)) == {"resolved"}
+    cordoned = sorted(moves.values_list("at", flat=True))
+    for fired, moved in zip(
+        sorted(faults.values_list("fired_at", flat=True)), cordoned, strict=True
+    ):
+        assert abs((fired - moved).total_seconds()) < 5
+    ruled = Alert.objects.exclude(rule=None)
+    assert ruled.count() > 3
+    assert all(one.fired_at <= made.until for one in ruled.filter(state="resolved"))
 
 
 def _up_finds_its_nodes(made):
