@@ -156,9 +156,9 @@ def instances(handle: Any, geometry: Geometry) -> Iterator[Instance]:
             info = pynvml.nvmlGpuInstanceGetInfo(gpu)
             parts = list(_compute(gpu))
             device = _device(parts[0]) if parts else ""
+            compute = pynvml.nvmlComputeInstanceGetInfo(parts[0]).id if parts else 0
             place = info.placement
             yield Instance(info.profileId, place.start, place.size, device, gpu, info.id, compute)
-            compute = pynvml.nvmlComputeInstanceGetInfo(parts[0]).id if parts else 0
 
 
 def at(handle: Any, geometry: Geometry, profile_id: int, start: int) -> Instance | None:
