@@ -86,6 +86,7 @@ def card_lines(
         kept=[(row.key, row.reserved_us * CARD_MICRO) for row in by_key.values() if row.kept],
     )
     lists: dict[int, int] = {}
+    strands: dict[int, int] = {}
     told: list[Posted] = []
     today = moment(span.start_us).date()
     for part in parts:
@@ -93,10 +94,14 @@ def card_lines(
         if row is None or (part.account is Account.STRANDED and not (row.strands and row.billable)):
             told.append(Posted(part.account, None, PLATFORM, today, part.micro, part.card_us))
             continue
-        if part.account is not Account.STRANDED:
-            lists[row.key] = lists.get(row.key, 0) + part.micro
+        sums = strands if part.account is Account.STRANDED else lists
+        sums[row.key] = sums.get(row.key, 0) + part.micro
         told += _by_day(row, part)
-    added = [one for row in by_key.values() for one in _added(row, lists.get(row.key, 0))]
+    added = [
+        one
+        for row in by_key.values()
+        for one in _added(row, lists.get(row.key, 0), strands.get(row.key, 0))
+    ]
     return told + added + _other_side(parts_micro(parts), added, today)
 
 
@@ -159,7 +164,7 @@ def _holding(row: Metered, currency: str) -> Holding:
     )
 
 
-def _added(row: Metered, list_micro: int) -> list[Posted]:
+def _added(row: Metered, list_micro: int, stranded_micro: int = 0) -> list[Posted]:
     """The steps from the row's part of the card's price to what it is charged."""
     amount = list_micro if row.amount_micro is None else row.amount_micro
     steps = adjustments(
@@ -170,6 +175,7 @@ def _added(row: Metered, list_micro: int) -> list[Posted]:
             used_us=row.used_us,
             known_us=row.known_us,
             billable=row.billable,
+            apart_micro=row.licence_micro + stranded_micro,
         ),
         row.terms if not row.kept else replace(row.terms, basis=Basis.RESERVED),
         row.cuts,

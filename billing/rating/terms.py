@@ -31,7 +31,11 @@ CUTS = (Cut.AGREEMENT, Cut.PREEMPTIBLE, Cut.OFF_PEAK)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What was metered: its list price, the price in force for it, and how long it was used."""
+    """What was metered: its list price, the price in force for it, and how long it was used.
+
+    `apart_micro` is charged beside it, for licence seats and what it strands: no discount touches
+    that, but tax does.
+    """
 
     list_micro: int
     amount_micro: int
@@ -39,6 +43,7 @@ class Row:
     used_us: int = 0
     known_us: int = 0
     billable: bool = True
+    apart_micro: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,13 @@ def adjustments(
         off = settle(left * milli, MILLI)
         steps.append((Account(kind.value), -off))
         left -= off
-    steps.append((Account.TAX, settle(left * terms.tax_milli, MILLI)))
+    steps.append((Account.TAX, tax_on(left + row.apart_micro, terms)))
     return _kept(steps)
+
+
+def tax_on(micro: int, terms: Terms) -> int:
+    """The tax on an amount, in 10⁻⁶ of the currency."""
+    return settle(micro * terms.tax_milli, MILLI)
 
 
 def _charged_us(row: Row, terms: Terms) -> int:

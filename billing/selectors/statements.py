@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from billing.models.ledger import Posting
 from billing.models.months import Dispute, Month, StatementLine
 from billing.models.usage import Usage
-from billing.rating.accounts import OF_THE_PLATFORM, Account
+from billing.rating.accounts import OF_THE_PLATFORM
 from billing.rating.days import day_of, month_of
 from billing.rating.months import MonthState
 from billing.rating.statements import Head, Line, Sum, lines_of, statement_file
@@ -123,17 +123,9 @@ def line_postings(month: Month, line: Line) -> QuerySet[Posting]:
         price_class=one.price_class,
         project=one.project,
     )
-    if one.account in _WITHOUT_USAGE:
-        return rows.order_by("entry__hour", "id")
+    if not one.mode:
+        return rows.filter(usage_id=None).order_by("entry__hour", "id")
     return rows.filter(usage_id__in=metered.values("pk")).order_by("entry__hour", "id")
-
-
-_WITHOUT_USAGE = frozenset(
-    {
-        *(Account.OVERHEAD, Account.MINIMUM, Account.CORRECTION),
-        *(Account.PLATFORM_IDLE, Account.DOWN),
-    }
-)
 
 
 def line_named(bill: Bill, name: str) -> Line | None:

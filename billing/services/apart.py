@@ -1,6 +1,7 @@
 """What is on a bill beside the cards: shared overhead, shared idle and down time, the minimum."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -15,6 +16,7 @@ from billing.rating.days import month_span, next_month
 from billing.rating.intervals import moment
 from billing.rating.lines import PLATFORM, Posted, Whose, difference
 from billing.rating.money import apportion, settle
+from billing.rating.terms import Terms, tax_on
 from billing.selectors.agreed import Agreed
 from billing.selectors.holds import database_now
 from billing.services.entries import Bills, Draft, entries_write
@@ -41,7 +43,9 @@ def extras_post(*, month: Month, actor: Actor) -> int:
     wanted: list[Posted] = []
     for account, micro in _shared(month, contract):
         wanted += _dealt(account, micro, held, month.organization_id, day)
-    wanted += _minimum(month, contract.minimum_micro, wanted, day)
+    terms = Terms(tax_milli=contract.tax_milli)
+    wanted += _taxed(wanted, terms)
+    wanted += _minimum(month, contract.minimum_micro, wanted, terms)
     scope = f"month:{month.pk}"
     lines = difference(wanted, _posted(scope))
     if not lines:
@@ -135,19 +139,39 @@ def _dealt(
     return [*lines, Posted(other, None, PLATFORM, day, -micro)]
 
 
-def _minimum(month: Month, least: int, wanted: list[Posted], day: date) -> list[Posted]:
-    """What is missing to the least charge of a month."""
+def _taxed(wanted: list[Posted], terms: Terms) -> list[Posted]:
+    """The tax on what is shared: it is on the bill like all the rest."""
+    lines = [
+        replace(one, account=Account.TAX, micro=tax_on(one.micro, terms))
+        for one in wanted
+        if one.whose.organization is not None
+    ]
+    told = [one for one in lines if one.micro]
+    if not told:
+        return []
+    whole = sum(one.micro for one in told)
+    return [*told, Posted(Account.REVENUE, None, PLATFORM, told[0].day, -whole)]
+
+
+def _minimum(month: Month, least: int, wanted: list[Posted], terms: Terms) -> list[Posted]:
+    """What is missing to the least charge of a month, before tax, and the tax on it."""
+    day = month.first
     rows = Posting.objects.filter(organization_id=month.organization_id, month=month.first)
-    rows = rows.exclude(entry__scope=f"month:{month.pk}")
+    rows = rows.exclude(entry__scope=f"month:{month.pk}").exclude(account=Account.TAX)
     total = int(rows.aggregate(s=Sum("amount_micro"))["s"] or 0)
-    total += sum(one.micro for one in wanted if one.whose.organization is not None)
+    own = [one for one in wanted if one.whose.organization is not None]
+    total += sum(one.micro for one in own if one.account is not Account.TAX)
     missing = max(0, least - total)
     if not missing:
         return []
-    return [
-        Posted(Account.MINIMUM, None, Whose(month.organization_id), day, missing),
-        Posted(Account.REVENUE, None, PLATFORM, day, -missing),
+    tax = tax_on(missing, terms)
+    whose = Whose(month.organization_id)
+    lines = [
+        Posted(Account.MINIMUM, None, whose, day, missing),
+        Posted(Account.TAX, None, whose, day, tax),
+        Posted(Account.REVENUE, None, PLATFORM, day, -missing - tax),
     ]
+    return [one for one in lines if one.micro]
 
 
 def _posted(scope: str) -> dict[Posted, tuple[int, int]]:

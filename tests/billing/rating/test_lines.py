@@ -73,6 +73,23 @@ def test_no_discount_touches_a_licence():
     assert told[Account.AGREEMENT] == -4_000_000
 
 
+def test_tax_is_on_seats_and_on_what_is_stranded_too():
+    row = metered(
+        1,
+        micro=500_000,
+        amount=2_200_000,
+        licence_micro=200_000,
+        memory_milli=900,
+        compute_milli=100,
+        terms=Terms(tax_milli=200),
+        cuts=((Cut.AGREEMENT, 500),),
+    )
+    told = by_account(card_lines([row], currency="EUR", span=HOUR, line=FOUR))
+    assert (told[Account.HELD_UNKNOWN], told[Account.STRANDED]) == (2_000_000, 2_000_000)
+    assert told[Account.AGREEMENT] == -1_000_000
+    assert told[Account.TAX] == (1_000_000 + 200_000 + 2_000_000) // 5
+
+
 @st.composite
 def rows(draw):
     found = []

@@ -153,6 +153,32 @@ def test_overhead_is_shared_by_what_was_held_and_the_minimum_filled_up(books):
     assert not Posting.objects.values("entry").annotate(s=Sum("amount_micro")).exclude(s=0).exists()
 
 
+def test_tax_is_on_shared_costs_and_the_least_charge_too(books):
+    home = books.project.organization
+    overhead_set(
+        first=FEBRUARY,
+        kind="people",
+        label="Two operators",
+        amount_micro=5_000_000,
+        currency="EUR",
+        organization=home,
+        actor=SYSTEM,
+    )
+    contract_set(
+        organization=home, since=FEBRUARY, minimum_micro=20_000_000, tax_milli=190, actor=SYSTEM
+    )
+    posted()
+    told_by = {line.what.account: 0 for line in bill_of(closed(books)).lines}
+    month = Month.objects.get()
+    for line in bill_of(month).lines:
+        told_by[line.what.account] += line.what.amount_micro
+    assert told_by[Account.TAX] == 20_000_000 * 190 // 1000
+    assert month.total_micro == 20_000_000 * 1190 // 1000
+    for line in bill_of(month).lines:
+        behind = line_postings(month, line).aggregate(s=Sum("amount_micro"))["s"] or 0
+        assert line.what.account == "rounding" or behind == line.what.amount_micro, line
+
+
 def test_idle_time_is_shared_where_the_contract_says_so(books):
     home = books.project.organization
     type(books.node.cards.first()).objects.update(partition=books.partition)
