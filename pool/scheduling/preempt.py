@@ -48,7 +48,7 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
         return None
     if work.short is not None and has_room(board, work) is not None:
         return None
-    if len(victims) > 1 and _more_is_more(board, work) and not _makes_room(board, work, victims):
+    if _all_do_not_do(board, work, victims):
         return None
     for chosen in _sets(board, work, victims):
         if not _makes_room(board, work, chosen):
@@ -59,11 +59,15 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
     return None
 
 
-def _more_is_more(board: Board, work: Waiting) -> bool:
-    """Whether room that some leave is there too when all leave, wherever the work would then go."""
-    need, placed = work.need, work.spent or timed(board.snapshot)
-    one_way = need.whole or need.parts == 1
-    return one_way and not placed and work.priority_class is not PriorityClass.CRITICAL
+def _all_do_not_do(board: Board, work: Waiting, victims: Sequence[Victim]) -> bool:
+    """Whether there would be no room even if all left: then no set of them need be tried.
+
+    Only where room that some make is there too when all leave, wherever the work would then go.
+    """
+    placed = work.spent or timed(board.snapshot) or not (work.need.whole or work.need.parts == 1)
+    if len(victims) < 2 or placed or work.priority_class is PriorityClass.CRITICAL:
+        return False
+    return not _makes_room(board, work, victims)
 
 
 def _makes_room(board: Board, work: Waiting, chosen: Sequence[Victim]) -> bool:
