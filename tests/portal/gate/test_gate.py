@@ -17,6 +17,8 @@ from pool.events import SYSTEM
 from pool.models import Attempt, Node, Sample
 from pool.models import LogChunk as LogRow
 from pool.services.nodes import join_token_issue, node_credential_revoke
+from portal.access.rates import Rate
+from portal.gate import auth
 from tests import rows
 
 KEY = "key of node-a"
@@ -189,3 +191,20 @@ def test_a_report_about_another_nodes_attempt_changes_nothing_there(knock, world
     piece = LogChunk(attempt=run.uid, rank=0, offset=0, text="forged", size=6)
     assert knock.post("logs", LogBatch(sent_at=0.0, chunks=(piece,))).status_code == 204
     assert not LogRow.objects.exists()
+
+
+def test_a_node_that_calls_far_too_often_waits_and_no_other_does(knock, world, monkeypatch):
+    """Six thousand a minute is a hundred times what an agent does; here five will do."""
+    assert (auth.KNOCKS.limit, auth.KNOCKS.seconds) == (6000, 60)
+    monkeypatch.setattr(auth, "KNOCKS", Rate(limit=5, seconds=60))
+    _, token = join_token_issue(node="quiet", actor=SYSTEM)
+    joined = Knock("").post("join", Join(token=token, hello=hello_of("quiet")))
+    quiet = Knock(decode(joined.content, Joined).credential)
+    often = [knock("GET", "desired?epoch=1&since=999999") for _ in range(7)]
+    assert [one.status_code for one in often] == [204] * 5 + [429] * 2
+    said = often[-1].json()
+    assert said["code"] == "throttled" and 0 < said["detail"]["seconds"] <= 60
+    assert knock.post("report", report()).status_code == 429, "whatever it has to say"
+    assert quiet("GET", "desired?epoch=1&since=999999").status_code == 204
+    auth.KNOCKS.clear()
+    assert knock("GET", "desired?epoch=1&since=999999").status_code == 204

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 RECORDED = Path(__file__).with_name("recorded")
 SAID = json.loads((RECORDED / "agent_first.json").read_text())
 READS = json.loads((RECORDED / "agent_first_reads.json").read_text())["$defs"]
-GROWN = ("rank", "port", "notice", "origin", "notebook", "errors", "places")
+GROWN = ("rank", "port", "notice", "origin", "notebook", "errors", "places", "unclean", "removed")
 
 
 @dataclass
