@@ -46,9 +46,7 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
     victims = list(eligible(board, work, gone))
     if not any(gives_back(work, victims, partition) for partition in work.partitions):
         return None
-    if work.short is not None and has_room(board, work) is not None:
-        return None
-    if _all_do_not_do(board, work, victims):
+    if _waits_for_its_limit(board, work) or _all_do_not_do(board, work, victims):
         return None
     for chosen in _sets(board, work, victims):
         if not _makes_room(board, work, chosen):
@@ -57,6 +55,11 @@ def oust(board: Board, work: Waiting, gone: Sequence[Eviction]) -> Ousting | Non
         if allowed(board, chosen, gone):
             return _ousting(board, work, chosen)
     return None
+
+
+def _waits_for_its_limit(board: Board, work: Waiting) -> bool:
+    """Whether it has room, and is stopped by its own limit alone."""
+    return work.short is not None and has_room(board, work) is not None
 
 
 def _all_do_not_do(board: Board, work: Waiting, victims: Sequence[Victim]) -> bool:
