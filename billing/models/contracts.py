@@ -17,7 +17,7 @@ class Contract(models.Model):
     """The words of the charge from the month `since` on; without an organization, everybody's.
 
     `floor_milli` belongs to the basis `max`. What was stranded is paid by those who strand it or by
-    the platform. `showback` shows use without money to all but those who manage it. Thousandths.
+    the platform, and so is what is kept for a reserved lease and stays idle. `showback` shows use without money to all but those who manage it. Thousandths.
     """
 
     uid = UidField(prefix="ct")
@@ -30,6 +30,7 @@ class Contract(models.Model):
     tax_milli = models.PositiveIntegerField(default=0)
     minimum_micro = models.BigIntegerField(default=0)
     stranded_by = models.CharField(max_length=10, default="holders")
+    guarantee_by = models.CharField(max_length=10, default="holders")
     idle_by = models.CharField(max_length=10, default="platform")
     down_by = models.CharField(max_length=10, default="platform")
     showback = models.BooleanField(default=False)
@@ -48,6 +49,7 @@ class Contract(models.Model):
                 name="contract_payers_known",
                 condition=Q(
                     stranded_by__in=["holders", "platform"],
+                    guarantee_by__in=["holders", "platform"],
                     idle_by__in=["platform", "shared"],
                     down_by__in=["platform", "shared"],
                 ),

@@ -41,7 +41,8 @@ class Posted:
 class Metered:
     """One usage row with what was agreed for it. `idle_us` is of a kept card: whole-card time.
 
-    `licence_micro` is the part of the amount that is for seats: no discount touches it.
+    `licence_micro` is the part of the amount that is for seats: no discount touches it. `strands`
+    and `pays_kept` say who pays what it strands, and what was kept for it and stayed idle.
     """
 
     key: int
@@ -62,6 +63,7 @@ class Metered:
     terms: Terms = Terms()
     cuts: tuple[tuple[Cut, int], ...] = ()
     strands: bool = True
+    pays_kept: bool = True
 
 
 def card_lines(
@@ -91,7 +93,7 @@ def card_lines(
     today = moment(span.start_us).date()
     for part in parts:
         row = by_key.get(part.key)
-        if row is None or (part.account is Account.STRANDED and not (row.strands and row.billable)):
+        if row is None or not _pays(row, part.account):
             told.append(Posted(part.account, None, PLATFORM, today, part.micro, part.card_us))
             continue
         sums = strands if part.account is Account.STRANDED else lists
@@ -100,9 +102,17 @@ def card_lines(
     added = [
         one
         for row in by_key.values()
+        if row.pays_kept or not row.kept
         for one in _added(row, lists.get(row.key, 0), strands.get(row.key, 0))
     ]
     return told + added + _other_side(parts_micro(parts), added, today)
+
+
+def _pays(row: Metered, account: Account) -> bool:
+    """Whether the part is on the row's own bill, as its contract says; else the platform's."""
+    if row.kept and not row.pays_kept:
+        return False
+    return account is not Account.STRANDED or (row.strands and row.billable)
 
 
 def host_lines(rows: Sequence[Metered], *, day: date) -> list[Posted]:

@@ -22,13 +22,14 @@ from pool.models.tenants import Organization, Project
 
 TERMS = (
     *("basis", "floor_milli", "tax_milli", "minimum_micro"),
-    *("stranded_by", "idle_by", "down_by", "showback"),
+    *("stranded_by", "guarantee_by", "idle_by", "down_by", "showback"),
 )
 EARLIEST, LATEST = 2000, 2999
 """Years of days that one may agree on."""
 
 BYS = {
     "stranded_by": ("holders", "platform"),
+    "guarantee_by": ("holders", "platform"),
     "idle_by": ("platform", "shared"),
     "down_by": ("platform", "shared"),
 }

@@ -304,6 +304,7 @@ def _metered(row: HourRow, desk: _Desk) -> Metered:
         terms=desk.agreed.terms(contract),
         cuts=desk.agreed.cuts(row, home.zone),
         strands=contract.stranded_by == "holders",
+        pays_kept=contract.guarantee_by == "holders",
     )
 
 

@@ -45,6 +45,10 @@ STRANDED = [
     ("holders", gettext_lazy("Those who strand it")),
     ("platform", gettext_lazy("The platform")),
 ]
+GUARANTEE = [
+    ("holders", gettext_lazy("Those whom they are kept for")),
+    ("platform", gettext_lazy("The platform")),
+]
 KINDS = [
     ("licences", gettext_lazy("Licences")),
     ("adaptation", gettext_lazy("Adaptation")),
@@ -98,6 +102,9 @@ class ContractForm(_Styled):
     minimum = forms.CharField(label=gettext_lazy("Least charge of a month"), initial="0")
     stranded_by = forms.ChoiceField(
         label=gettext_lazy("Stranded parts are paid by"), choices=STRANDED
+    )
+    guarantee_by = forms.ChoiceField(
+        label=gettext_lazy("Cards kept for reserved leases and idle are paid by"), choices=GUARANTEE
     )
     idle_by = forms.ChoiceField(label=gettext_lazy("Free cards are paid by"), choices=BY)
     down_by = forms.ChoiceField(label=gettext_lazy("Cards out of service are paid by"), choices=BY)
@@ -217,6 +224,7 @@ def _contract(given: dict[str, Any], actor: Actor) -> None:
         tax_milli=_milli(given["tax"]),
         minimum_micro=amount_of(given["minimum"], "minimum"),
         stranded_by=given["stranded_by"],
+        guarantee_by=given["guarantee_by"],
         idle_by=given["idle_by"],
         down_by=given["down_by"],
         showback=given["showback"],

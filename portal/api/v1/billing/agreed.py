@@ -43,6 +43,7 @@ class ContractOut(serializers.ModelSerializer[Contract]):
     organization = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     basis = serializers.ChoiceField(choices=[one.value for one in Basis])
     stranded_by = serializers.ChoiceField(choices=PAYERS)
+    guarantee_by = serializers.ChoiceField(choices=PAYERS)
     idle_by = serializers.ChoiceField(choices=PAYERS)
     down_by = serializers.ChoiceField(choices=PAYERS)
 
@@ -57,6 +58,7 @@ class ContractOut(serializers.ModelSerializer[Contract]):
             "tax_milli",
             "minimum_micro",
             "stranded_by",
+            "guarantee_by",
             "idle_by",
             "down_by",
             "showback",
@@ -74,6 +76,7 @@ class ContractIn(Given):
     tax_milli = serializers.IntegerField(min_value=0, max_value=1000, required=False)
     minimum_micro = serializers.IntegerField(min_value=0, max_value=MOST_MICRO, required=False)
     stranded_by = serializers.ChoiceField(choices=("holders", "platform"), required=False)
+    guarantee_by = serializers.ChoiceField(choices=("holders", "platform"), required=False)
     idle_by = serializers.ChoiceField(choices=BY, required=False)
     down_by = serializers.ChoiceField(choices=BY, required=False)
     showback = serializers.BooleanField(required=False)
