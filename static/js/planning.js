@@ -96,4 +96,30 @@
             }),
         };
     };
+
+    window.gpupoolCharts.room = function (series, tools) {
+        const token = tools.token;
+        const number = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: 1 });
+        return {
+            animation: false,
+            textStyle: { fontFamily: token("--gp-font") },
+            grid: { left: 48, right: 20, top: 40, bottom: 32 },
+            legend: { type: "scroll", top: 4, textStyle: { color: token("--gp-ink-2") } },
+            xAxis: tools.axis({ type: "category", data: series.days }),
+            yAxis: tools.axis({ type: "value", min: 0, name: series.unit, nameTextStyle: { color: token("--gp-ink-3") } }),
+            tooltip: Object.assign(tip(token), { trigger: "axis", valueFormatter: function (value) { return typeof value === "number" ? number.format(value) : "–"; } }),
+            series: series.lines.map(function (line, at) {
+                const colour = token(LINES[(at + 2) % LINES.length]);
+                return {
+                    name: line.name,
+                    type: "line",
+                    showSymbol: false,
+                    connectNulls: false,
+                    lineStyle: { width: 1.75, color: colour },
+                    itemStyle: { color: colour },
+                    data: line.data,
+                };
+            }),
+        };
+    };
 })();

@@ -20,9 +20,8 @@ LADDER: tuple[tuple[Way, int | None], ...] = (
     (Way.RULES, 500),
     (Way.DOMAINS, None),
 )
-"""Each way, and up to how many cards it is enough; the last has no end. Up to 8 a plain queue; up to
-50 slices; up to 500 queues, priorities, quotas and bills; then topology and failure domains."""
-
+"""Each way, and up to how many cards it is enough; the last has no end. Up to 8 a plain queue; up
+to 50 slices; up to 500 queues, priorities, quotas and bills; then topology and failure domains."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class TeamUse:
     """One project over the span. Cards are card equivalents in the mean; a wait is in seconds.
 
     `use_milli` is the mean use of what it held, in thousandths, None when nothing was measured.
-    `p95_wait_s` is None where nothing started.
+    Waits are None where nothing started.
     """
 
     slug: str
@@ -56,6 +56,7 @@ class TeamUse:
     use_milli: int | None
     p95_wait_s: float | None
     started: int = 0
+    p50_wait_s: float | None = None
 
     @property
     def used_cards(self) -> float:

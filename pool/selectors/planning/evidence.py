@@ -51,6 +51,7 @@ def evidence(*, until: datetime, standing: Standing = ALL, days: float = LONG_DA
                 use_milli=mine.use_milli if mine else None,
                 p95_wait_s=wait[2] if wait else None,
                 started=wait[0] if wait else 0,
+                p50_wait_s=wait[1] if wait else None,
             )
         )
     return Evidence(

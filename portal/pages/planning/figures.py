@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from django.core.cache import cache
 
+from billing.selectors.stranded import card_days
 from pool.clock import now
 from pool.lifecycle.roles import Role
 from pool.rules.planning.scatter import Dot
@@ -16,6 +17,7 @@ from pool.rules.planning.verdict import LONG_DAYS, Evidence, Verdict, judge
 from pool.selectors.memberships import Standing
 from pool.selectors.planning.demand import Demand, demand_by_model
 from pool.selectors.planning.evidence import ALL, Period, evidence, period
+from pool.selectors.planning.pieces import PiecesDay, pieces_by_day
 from pool.selectors.planning.use import dots
 from portal.access.roles import MAY, Verb
 
@@ -95,6 +97,27 @@ def models() -> list[Model]:
     until = this_hour()
     found = _kept("demand", ALL, until, lambda: demand_by_model(until=until))
     return [Model(one, trend_of(one.weeks, one.cards)) for one in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One day of all cards, in cards in the mean; None where the ledger has not come yet."""
+
+    pieces: PiecesDay
+    stranded: float | None
+
+
+def room_by_day() -> list[Room]:
+    """Free room in pieces and stranded room of each of the last four weeks' days."""
+    until = this_hour().replace(hour=0)
+    since = until - timedelta(days=LONG_DAYS)
+
+    def made() -> list[Room]:
+        told = {one.day: one.stranded / 24 for one in card_days(since=since, until=until)}
+        days = pieces_by_day(since=since, until=until)
+        return [Room(one, told.get(one.day)) for one in days]
+
+    return _kept("room", ALL, until, made)
 
 
 def period_for(standing: Standing, since: datetime, until: datetime) -> Period:

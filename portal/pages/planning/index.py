@@ -11,15 +11,18 @@ from django.utils.translation import gettext_lazy, ngettext
 from pool.clock import now
 from pool.lifecycle.studies import StudyKind
 from pool.rules.planning.scatter import Corner, Dot
+from pool.rules.planning.size import Way, size_advice
 from pool.rules.planning.verdict import Band, Choice, Verdict, band_of
 from pool.selectors.whatif.studies import card_kinds, study_list, with_totals
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless
 from portal.pages.planning.figures import (
     LONGEST,
     Model,
+    Room,
     corners_for,
     models,
     period_for,
+    room_by_day,
     sees_capacity,
     verdict_for,
 )
@@ -27,6 +30,9 @@ from portal.pages.whatif.reach import offered
 
 WHOLE, PERIODS = "pages/planning/index.html", "pages/planning/_periods.html"
 WEEKS = 4
+ROOM_ROWS = 7
+"""Days in the table beside the picture."""
+
 FIRST_YEAR, LAST_YEAR = 2000, 2999
 
 CORNERS = {
@@ -49,6 +55,13 @@ CORNERS = {
     ),
 }
 
+WAYS = {
+    Way.PLAIN: gettext_lazy("Up to 8 cards: a plain queue is enough; quotas and slices can wait."),
+    Way.SLICES: gettext_lazy("8 to 50 cards: cut cards into slices for light work."),
+    Way.RULES: gettext_lazy("50 to 500 cards: queues, priorities, quotas and bills pay off."),
+    Way.DOMAINS: gettext_lazy("Above 500 cards: watch topology and failure domains, too."),
+}
+
 BANDS = {
     Band.UNKNOWN: gettext_lazy("not measured"),
     Band.BELOW: gettext_lazy("below the band of 70 to 85 %"),
@@ -63,7 +76,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     refuse_unless(sees_capacity(request.standing))
     evidence, verdict = verdict_for(request.standing)
     dots = corners_for(request.standing)
-    found = models()
+    found, rooms = models(), room_by_day()
     context = {
         "evidence": evidence,
         "verdict": verdict,
@@ -74,6 +87,9 @@ def index(request: HtmxRequest) -> HttpResponse:
         "scatter": _scatter(dots),
         "models": found,
         "trend": _trend(found),
+        "room": _room(rooms),
+        "rooms": rooms[-ROOM_ROWS:][::-1],
+        "way": WAYS[size_advice(round(evidence.cards)).way],
         "platform": request.standing.platform,
         **_search(request, verdict),
         **_periods(request),
@@ -152,6 +168,24 @@ def _scatter(dots: list[Dot]) -> dict[str, Any]:
                 "said": str(CORNERS[dot.corner][0]),
             }
             for dot in known
+        ],
+    }
+
+
+def _room(rooms: list[Room]) -> dict[str, Any]:
+    """Two lines over the days: free in pieces, and stranded; a day not posted yet is a gap."""
+    return {
+        "days": [f"{one.pieces.day:%m-%d}" for one in rooms],
+        "unit": _("Cards, mean of the day"),
+        "lines": [
+            {
+                "name": _("Free in pieces"),
+                "data": [round(one.pieces.in_pieces, 2) for one in rooms],
+            },
+            {
+                "name": _("Stranded"),
+                "data": [None if one.stranded is None else round(one.stranded, 2) for one in rooms],
+            },
         ],
     }
 

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from babel.numbers import format_decimal, format_percent
 from django.http import HttpResponse
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
@@ -17,7 +17,7 @@ from reportlab.lib.units import mm
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
 from billing.reports.paper import LOCALES, paper_font
-from pool.rules.planning.size import Way, size_advice
+from pool.rules.planning.size import size_advice
 from pool.rules.planning.verdict import Evidence, band_of
 from portal.pages.htmx import HtmxRequest, page, refuse_unless
 from portal.pages.planning.figures import (
@@ -28,17 +28,10 @@ from portal.pages.planning.figures import (
     this_hour,
     verdict_for,
 )
-from portal.pages.planning.index import BANDS, CORNERS, sentence
+from portal.pages.planning.index import BANDS, CORNERS, WAYS, sentence
 
 MOST_ROWS = 20
 """So many teams, kinds of work and models fit on two pages."""
-
-WAYS = {
-    Way.PLAIN: gettext_lazy("Up to 8 cards: a plain queue is enough; quotas and slices can wait."),
-    Way.SLICES: gettext_lazy("8 to 50 cards: cut cards into slices for light work."),
-    Way.RULES: gettext_lazy("50 to 500 cards: queues, priorities, quotas and bills pay off."),
-    Way.DOMAINS: gettext_lazy("Above 500 cards: watch topology and failure domains, too."),
-}
 
 
 @page("GET")

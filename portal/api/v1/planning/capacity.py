@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from pool.errors import Forbidden, Invalid
 from pool.models import Project
 from pool.rules.planning.scatter import Corner
+from pool.rules.planning.size import Way, size_advice
 from pool.rules.planning.verdict import Choice, TeamUse
 from portal.api.door import Door
 from portal.api.fields import Given
@@ -21,6 +22,7 @@ from portal.pages.planning.figures import (
     corners_for,
     models,
     period_for,
+    room_by_day,
     sees_capacity,
     verdict_for,
 )
@@ -37,11 +39,15 @@ class TeamUseOut(serializers.Serializer[Any]):
     use_milli = serializers.IntegerField(allow_null=True)
     spare_cards = serializers.IntegerField()
     started = serializers.IntegerField()
+    p50_wait_s = serializers.FloatField(allow_null=True)
     p95_wait_s = serializers.FloatField(allow_null=True)
 
 
 class VerdictOut(serializers.Serializer[Any]):
-    """The verdict. `spare_cards` could be given back, `wanted_cards` would have to be bought."""
+    """The verdict. `spare_cards` could be given back, `wanted_cards` would have to be bought.
+
+    `advice` is what a pool of this size is worth having; from `next_advice_at` cards on it is more.
+    """
 
     choice = serializers.ChoiceField(choices=[one.value for one in Choice])
     sentence = serializers.CharField()
@@ -55,6 +61,8 @@ class VerdictOut(serializers.Serializer[Any]):
     target_s = serializers.IntegerField()
     spare = serializers.ListField(child=serializers.CharField())
     busy = serializers.ListField(child=serializers.CharField())
+    advice = serializers.ChoiceField(choices=[one.value for one in Way])
+    next_advice_at = serializers.IntegerField(allow_null=True)
     teams = TeamUseOut(many=True)
 
 
@@ -94,6 +102,27 @@ class DemandOut(serializers.Serializer[Any]):
     results = ModelDemandOut(many=True)
 
 
+class RoomDayOut(serializers.Serializer[Any]):
+    """One UTC day, in cards in the mean: held, free and whole, free in pieces, stranded.
+
+    `free_milli` is what of the free room lay in pieces. Null is not known: nothing was free, or the
+    ledger has not come so far.
+    """
+
+    day = serializers.DateField(source="pieces.day")
+    held = serializers.FloatField(source="pieces.held")
+    whole = serializers.FloatField(source="pieces.whole")
+    in_pieces = serializers.FloatField(source="pieces.in_pieces")
+    free_milli = serializers.IntegerField(source="pieces.free_milli", allow_null=True)
+    stranded = serializers.FloatField(allow_null=True)
+
+
+class RoomOut(serializers.Serializer[Any]):
+    """The full days of the last four weeks, oldest first."""
+
+    results = RoomDayOut(many=True)
+
+
 class PeriodOut(serializers.Serializer[Any]):
     """One period: cards held in the mean, use in thousandths, waits in seconds."""
 
@@ -126,6 +155,7 @@ class CapacityDoor(Door):
         "corners": (200, CornersOut),
         "demand": (200, DemandOut),
         "period": (200, PeriodOut),
+        "room": (200, RoomOut),
     }
 
     def _enter(self) -> None:
@@ -137,6 +167,7 @@ class CapacityDoor(Door):
         """Buy, optimise first, or leave it; below seven days of readings no verdict."""
         self._enter()
         evidence, told = verdict_for(self.standing)
+        size = size_advice(round(evidence.cards))
         return self.said(
             {
                 "choice": told.choice.value,
@@ -149,6 +180,8 @@ class CapacityDoor(Door):
                 "use_milli": evidence.use_milli,
                 "known_milli": evidence.known_milli,
                 "target_s": evidence.target_s,
+                "advice": size.way.value,
+                "next_advice_at": size.next_at,
                 "spare": [team.slug for team in told.spare],
                 "busy": [team.slug for team in told.busy],
                 "teams": [_team(team) for team in evidence.teams],
@@ -178,6 +211,12 @@ class CapacityDoor(Door):
             for one in models()
         ]
         return self.said({"results": told})
+
+    @action(detail=False, methods=["get"])
+    def room(self, request: Request) -> Response:
+        """How much lay free in pieces, and how much was stranded, day by day."""
+        self._enter()
+        return self.said({"results": room_by_day()})
 
     @action(detail=False, methods=["post"])
     def period(self, request: Request) -> Response:

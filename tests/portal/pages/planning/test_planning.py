@@ -55,6 +55,13 @@ def test_an_idle_team_is_named_with_what_it_could_give_back(visit, idle_team):
     assert "Change the cut" in said, "memory full, compute idle"
 
 
+def test_the_page_tells_the_advice_by_size_the_median_wait_and_the_free_pieces(visit, idle_team):
+    page = visit("org_admin").open("/planning/").content.decode()
+    assert "a plain queue is enough" in page
+    assert "Half wait up to" in page
+    assert 'data-chart="room"' in page and "Free in pieces" in page
+
+
 def test_other_organizations_teams_are_nowhere(visit, idle_team, strangers_team):
     assert strangers_team.name in visit("platform_admin").open("/planning/").content.decode()
     said = visit("org_admin").open("/planning/").content.decode()
@@ -92,6 +99,11 @@ def test_scripts_read_the_same_figures(world, idle_team):
     verdict = caller.get("/api/v1/capacity/verdict/").json()
     assert (verdict["choice"], verdict["spare"]) == ("optimise", [idle_team.slug])
     assert verdict["teams"][0]["held_cards"] == pytest.approx(2.0, abs=0.01)
+    assert verdict["teams"][0]["p50_wait_s"] == 0
+    assert (verdict["advice"], verdict["next_advice_at"]) == ("plain", 9)
+    room = caller.get("/api/v1/capacity/room/").json()["results"]
+    assert len(room) == 28
+    assert room[10]["held"] >= 2 and room[10]["in_pieces"] == 0 and room[10]["stranded"] is None
     (corner,) = caller.get("/api/v1/capacity/corners/").json()["results"]
     assert (corner["corner"], corner["compute_milli"]) == ("recut", 40)
     found = caller.get("/api/v1/capacity/demand/").json()["results"]
