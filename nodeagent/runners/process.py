@@ -37,10 +37,10 @@ from nodeagent.runners.base import Order, StartFailed
 from nodeagent.runners.cleaning import Cleaning
 from nodeagent.runners.container import Containers, PullFailed
 from nodeagent.runners.setting import WORDS_FD, Setting
+from nodeagent.runners.tombs import Tombs
 from nodeagent.runners.watch import Watch
 from nodeagent.throughput import contract as throughput
 from nodeagent.throughput.keeper import Throughput
-from nodeagent.tombs import Tombs
 
 log = logging.getLogger(__name__)
 

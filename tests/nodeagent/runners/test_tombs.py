@@ -2,7 +2,7 @@
 
 from nodeagent.protocol.report import FoundWork
 from nodeagent.protocol.vocabulary import WorkFound
-from nodeagent.tombs import Tombs
+from nodeagent.runners.tombs import Tombs
 
 
 def end(name, code=0):
