@@ -235,6 +235,11 @@ def _move_card(row: Card, then: CardState, one: CardHealth, node: Node, actor: A
     return True
 
 
+def _ill_of(one: CardHealth) -> str:
+    """The node's word; a card that answers well and is kept out for an error is ill of that."""
+    return one.errors[-1].words if one.health == "ok" and one.errors else one.health
+
+
 def _tell(row: Card, node: Node, one: CardHealth, actor: Actor) -> None:
     """One alert a card while it is ill, whatever it is ill of; it ends when the card is well."""
     key = f"card:{row.uid}"
@@ -247,10 +252,10 @@ def _tell(row: Card, node: Node, one: CardHealth, actor: Actor) -> None:
         key=key,
         subject=key,
         title=_("%(card)s of %(node)s: %(health)s")
-        % {"card": row.label, "node": node.name, "health": one.health},
+        % {"card": row.label, "node": node.name, "health": _ill_of(one)},
         detail={
             "health": one.health,
-            "reason": one.reason.replace("\x00", ""),
+            "reason": (one.reason or _ill_of(one)).replace("\x00", ""),
             "xids": list(one.xids),
             "foreign": names_kept(one.foreign),
         },

@@ -115,6 +115,8 @@ def test_an_uncorrected_memory_error_passes_too_and_a_corrected_one_takes_nothin
         assert ready() == 8
     count(1, 1)
     assert (node.card(6).state, node.card(6).state_reason) == ("cordoned", "clean_period")
+    alert = Alert.objects.get(state="firing")
+    assert "1 uncorrected" in alert.title and "1 uncorrected" in alert.detail["reason"]
     restart(node)
     count(1, 1)
     let_pass(31)
