@@ -248,6 +248,9 @@ def _read_end(record: Record, ended: dict[str, str]) -> None:
     if record.reason == ExitReason.OWN_ERROR and diagnosis.out_of_card_memory(record.folder):
         record.reason = ExitReason.OOM_CARD
     record.swept = ended.get("swept") == "yes"
+    left = ended.get("left", "0")
+    if left != "0" and not record.removed:
+        record.removed = (f"{left} processes that outlived its main one",)
     record.message = ended.get("message", "")
     record.refused = ended.get("refused") == "yes"
 

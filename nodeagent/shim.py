@@ -184,6 +184,7 @@ class Shim:
         self.output = -1
         self.status: int | None = None
         self.reason = ""
+        self.left = 0
         self.kill_at: float | None = None
         self.kills_before = out_of_memory_kills()
         self.wake_read, wake_write = os.pipe()
@@ -315,6 +316,7 @@ class Shim:
                 self.kill_all()
             elif not asked:
                 asked = True
+                self.left = len(self.descendants())
                 self.kill_all(signal.SIGTERM)
             watched = [self.wake_read] + ([self.output] if self.output >= 0 else [])
             ready, _, _ = select.select(watched, [], [], 0.1)
@@ -355,6 +357,7 @@ class Shim:
     def finish(self, exit_code: int, reason: str, message: str) -> None:
         """The end, on disk first."""
         end = {"exit_code": exit_code, "reason": reason, "message": message}
+        end["left"] = str(self.left)
         end["swept"] = "yes" if self.undone() else "no"  # every child was waited for before
         end |= {"at": str(time.time()), "boottime": str(now()), "log_bytes": self.log.offset}
         while True:

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from nodeagent import logs, processes, shim
+from nodeagent import logs, processes, records, shim
 from nodeagent.enclosure import enclosure
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import (
@@ -183,6 +183,19 @@ async def test_what_a_job_leaves_behind_is_gone_before_it_counts_as_ended(runner
     done = await run(runner, "python3", "-c", code)
     assert done.exit_code == 0
     assert not [p for p in processes.pids() if processes.command_line(p)[:2] == ["sleep", "3600"]]
+
+
+async def test_how_many_processes_a_job_left_behind_is_told_when_it_is_clean(runner):
+    done = await run(runner, "sh", "-c", "sleep 601 & sleep 602 & exit 0")
+    await runner.clean("at-1")
+    runner.cleaned("at-1")
+    assert done.report().removed == ("2 processes that outlived its main one",)
+    assert records.load(done.folder).removed == done.removed
+    tidy = order(job("at-2", "sh", "-c", "sleep 0.01; exit 0"))
+    await runner.start(tidy)
+    await ended(runner, "at-2")
+    await runner.clean("at-2")
+    assert runner.records["at-2"].removed == ()
 
 
 async def test_an_attempt_that_never_started_is_ended_by_its_stop_and_can_never_start(runner):
