@@ -1,14 +1,18 @@
 """The whole configuration as files: every section, in the order in which it can be loaded."""
 
 from billing.services.imports import PRICES
+from pool.services.imports.catalogue import CATALOGUE
 from pool.services.imports.places import PLACES
+from pool.services.imports.rules import RULES
 from pool.services.imports.sections import Section
 from pool.services.imports.tenants import tenants
 from portal.access.currencies import currency_fixed
 
 SECTIONS: tuple[Section, ...] = (
     *tenants(currency_fixed=currency_fixed),
+    *CATALOGUE,
     *PLACES,
+    *RULES,
     PRICES,
 )
 SECTION_NAMES = [one.name for one in SECTIONS]

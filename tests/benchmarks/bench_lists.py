@@ -24,6 +24,11 @@ LISTS = {
     "requests that wait, of nobody's project": ("stranger", "requests?state=submitted"),
     "requests to decide": ("lead", "requests?to_decide=true"),
     "requests to decide, a platform admin's": ("platform_admin", "requests?to_decide=true"),
+    "workloads by name, an admin's": ("platform_admin", "workloads?ordering=name"),
+    "workloads by name, a member's": ("member", "workloads?ordering=-name"),
+    "requests by title, an admin's": ("platform_admin", "requests?ordering=title"),
+    "requests by title, a member's": ("member", "requests?ordering=-title"),
+    "requests by length": ("member", "requests?ordering=duration"),
     "quotas": ("member", "quotas"),
 }
 """Who reads which list; `stranger` sees one row in so many."""

@@ -32,7 +32,7 @@ def approval_policy_set(
     escalate_hours: int,
     calendar: Mapping[str, Any],
     reason: str,
-    user: User,
+    user: User | None,
     actor: Actor,
 ) -> ApprovalPolicy:
     """From now on new and edited requests are judged by it; pending ones keep their steps.

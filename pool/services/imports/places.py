@@ -15,11 +15,19 @@ from pool.services.imports.sections import Section, Words, names, tree, whole, y
 from pool.services.imports.tenants import organization_named, project_named, user_named
 from pool.services.partitions import NUMBERS, SWITCHES, partition_change, partition_create
 from pool.services.quotas import ANY, QuotaLine, quota_line_check, quotas_set
-from pool.services.templates import OPTIONAL, SECONDS, template_create, template_version_add
+from pool.services.templates import (
+    OPTIONAL,
+    SECONDS,
+    template_change,
+    template_create,
+    template_switch,
+    template_version_add,
+)
 from pool.services.templates import SWITCHES as VERSION_SWITCHES
 
 _WHY = "loaded from a file"
 _PLAIN = ("modes", "policy", "class_policies", "ceilings", "foreign_work", *SWITCHES, *NUMBERS)
+_OFFER = ("active", "inactive_reason", "projects")
 _VERSION = (
     *("kind", "work_class", "need", "priority", "bandwidth", "price_class", "approval"),
     *SECONDS,
@@ -76,7 +84,9 @@ def _group(name: str) -> TrustGroup:
 
 
 def _templates() -> Iterable[Words]:
-    rows = TemplateVersion.objects.select_related("template__organization", "environment")
+    rows = TemplateVersion.objects.select_related(
+        "template__organization", "environment"
+    ).prefetch_related("template__projects")
     newest = rows.order_by("template__rank", "template__slug", "-number")
     seen: set[int] = set()
     for row in newest:
@@ -89,6 +99,9 @@ def _templates() -> Iterable[Words]:
             "name": row.template.name,
             "organization": home.slug if home else "",
             "environment": row.environment.slug if row.environment else "",
+            "active": row.template.active,
+            "inactive_reason": row.template.inactive_reason,
+            "projects": sorted(one.slug for one in row.template.projects.all()),
             **{name: getattr(row, name) for name in _VERSION},
         }
 
@@ -102,15 +115,26 @@ def _template(words: Words, actor: Actor) -> None:
         if words.get("name", row.name) != row.name:
             raise Invalid(name=_("A template keeps its name."))
         template_version_add(template=row, actor=actor, **said)
-        return
-    home = organization_named(words["organization"]) if words.get("organization") else None
-    template_create(
-        slug=words.get("slug", ""),
-        name=words.get("name", ""),
-        organization=home,
-        actor=actor,
-        **said,
-    )
+    else:
+        home = organization_named(words["organization"]) if words.get("organization") else None
+        row = template_create(
+            slug=words.get("slug", ""),
+            name=words.get("name", ""),
+            organization=home,
+            actor=actor,
+            **said,
+        ).template
+    _offered(row, words, actor)
+
+
+def _offered(row: Template, words: Words, actor: Actor) -> None:
+    """Who may use it, and whether anybody: what the file does not say stays."""
+    if words.get("projects") is not None:
+        found = [project_named(slug) for slug in words["projects"]]
+        template_change(template=row, projects=found, actor=actor)
+    if words.get("active") is not None:
+        why = words.get("inactive_reason") or ""
+        template_switch(template=row, active=words["active"], reason=why, actor=actor)
 
 
 def _environment(slug: str) -> Environment | None:
@@ -184,10 +208,12 @@ PLACES = (
     Section(
         name="templates",
         keys=("slug",),
-        words=("slug", "name", "organization", "environment", *_VERSION),
+        words=("slug", "name", "organization", "environment", *_OFFER, *_VERSION),
         rows=_templates,
         load=_template,
         plain={
+            "projects": names,
+            "active": yes_no,
             **dict.fromkeys(("need", "approval"), tree),
             **dict.fromkeys(SECONDS, whole),
             **dict.fromkeys(VERSION_SWITCHES, yes_no),

@@ -4,6 +4,8 @@ import pytest
 
 from pool.clock import now
 from pool.models import Workload
+from portal.api.shown import ways
+from portal.api.v1.workloads import WorkloadDoor
 from tests.portal.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.handmade_books]
@@ -41,15 +43,20 @@ def walked(who, path, between=None):
     return met
 
 
-def test_each_of_many_that_tie_is_met_once(world):
+ORDERINGS = [f"&ordering={one}" if one else "" for one in ("", *ways(WorkloadDoor))]
+
+
+def test_each_of_many_that_tie_is_met_once_in_every_ordering(world):
     made = set(jobs(world.own, MANY, "tie"))
     before = Workload.objects.filter(project=world.own.project).count()
-    met = walked(world.by("member"), f"workloads?page_size={SIZE}")
-    assert len(met) == len(set(met)) == before
-    assert made <= set(met)
+    for ordering in ORDERINGS:
+        met = walked(world.by("member"), f"workloads?page_size={SIZE}{ordering}")
+        assert len(met) == len(set(met)) == before, ordering
+        assert made <= set(met)
 
 
-def test_what_comes_and_goes_meanwhile_makes_no_other_row_twice_or_missing(world):
+@pytest.mark.parametrize("ordering", ORDERINGS)
+def test_what_comes_and_goes_meanwhile_makes_no_other_row_twice_or_missing(world, ordering):
     own = world.own
     steady = set(jobs(own, MANY - 10, "stay"))
     going = jobs(own, 10, "go")
@@ -59,7 +66,7 @@ def test_what_comes_and_goes_meanwhile_makes_no_other_row_twice_or_missing(world
             own.work(name="fresh", name_folded="fresh")
             Workload.objects.filter(uid=going[page - 1]).delete()
 
-    met = walked(world.by("member"), f"workloads?page_size={SIZE}", change)
+    met = walked(world.by("member"), f"workloads?page_size={SIZE}{ordering}", change)
     kept = [uid for uid in met if uid in steady]
     assert len(kept) == len(set(kept)) == len(steady)
 

@@ -10,7 +10,18 @@ from django.db import DataError, IntegrityError
 
 from pool.errors import Stale
 from pool.events import SYSTEM
-from pool.models import Event, Organization, Project, Quota, User
+from pool.models import (
+    ApprovalPolicy,
+    Event,
+    GroupRole,
+    Organization,
+    Project,
+    Quota,
+    Registry,
+    Storage,
+    Template,
+    User,
+)
 from pool.services.imports.load import load, written
 from portal.configuration import SECTIONS
 
@@ -64,6 +75,73 @@ def test_every_section_goes_through_a_csv_and_back(world, section):
     chosen = [one for one in SECTIONS if one.name == section]
     found = loaded(written(shape="csv", sections=chosen), shape="csv", section=section)
     assert (found.wrong, [one for one in found.steps if one.what != "same"]) == ([], [])
+
+
+REST_OF_IT = """\
+registries:
+- {prefix: registry.example.org/team, note: ours}
+environments:
+- slug: torch-next
+  name: Torch, next
+  kind: image
+  reference: registry.example.org/team/torch
+  digest: sha256:%s
+  instruction_set: cuda
+storage:
+- {name: sets, kind: dataset, path: /srv/sets, project: vision, mode: ro}
+templates:
+- slug: of-vision
+  name: Of vision alone
+  environment: torch-next
+  need: {parts: 1, whole: true}
+  projects: [vision]
+  active: false
+  inactive_reason: not before the new cards
+groups:
+- {directory: ldap, group: cn=vision, role: member, project: vision}
+approval_policies:
+- organization: vision-org
+  steps: [{role: lead}, {role: org_admin, above: {cards: 4}}]
+  answer_hours: 6
+""" % ("0" * 64)
+
+
+def test_the_catalogue_groups_policies_and_who_may_use_a_template_are_in_the_file(world):
+    tried = loaded(REST_OF_IT)
+    assert (tried.wrong, tried.count("new")) == ([], 6)
+    assert not Registry.objects.filter(note="ours").exists()
+    assert loaded(REST_OF_IT, keep=True).kept
+    template = Template.objects.get(slug="of-vision")
+    assert [one.slug for one in template.projects.all()] == ["vision"]
+    assert (template.active, template.inactive_reason) == (False, "not before the new cards")
+    policy = ApprovalPolicy.objects.get(organization__slug="vision-org")
+    assert (policy.answer_hours, policy.steps[1]["above"]) == (6, {"cards": 4})
+    assert Storage.objects.get(name="sets").project.slug == "vision"
+    assert GroupRole.objects.filter(group="cn=vision").count() == 1
+    events = Event.objects.count()
+    again = loaded(REST_OF_IT, keep=True)
+    assert (again.count("same"), again.count("changed")) == (6, 0)
+    assert Event.objects.count() == events
+    whole = written(shape="yaml", sections=SECTIONS)
+    assert "projects:" in whole and "of-vision" in whole
+    assert loaded(whole).count("same") == len(loaded(whole).steps)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("environments:\n- {slug: torch-next, reference: other.example.org/x}", "reference"),
+        ("storage:\n- {name: sets, project: vision, path: /elsewhere}", "path"),
+        ("approval_policies:\n- {organization: vision-org, steps: [{role: king}]}", "approval"),
+        ("groups:\n- {directory: nis, group: a, role: member, project: vision}", "directory"),
+        ("templates:\n- {slug: of-vision, active: false, inactive_reason: ''}", "reason"),
+    ],
+)
+def test_what_stays_for_good_and_what_is_none_is_told_by_its_line(world, text, word):
+    assert loaded(REST_OF_IT, keep=True).kept
+    found = loaded(text)
+    assert [(one.line, one.field) for one in found.wrong] == [(2, word)] or word in str(found.wrong)
+    assert found.wrong and not found.kept
 
 
 def test_wrong_lines_are_named_and_nothing_of_the_file_is_kept(world):

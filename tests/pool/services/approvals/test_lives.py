@@ -21,10 +21,16 @@ from pool.errors import PoolError
 from pool.events import SYSTEM
 from pool.lifecycle.roles import QuotaKind
 from pool.models import Lease, Quota, Request
-from pool.services.decisions import request_approve, request_reject, request_return
+from pool.services.decisions import (
+    request_approve,
+    request_decisions_due,
+    request_reject,
+    request_return,
+    request_undo,
+)
 from pool.services.extensions import lease_extension_ask, lease_resize_ask
 from pool.services.leases import lease_give_back, lease_recall, leases_ended_due, leases_ending_due
-from pool.services.requests import request_draft, request_send, request_withdraw
+from pool.services.requests import request_draft, request_edit, request_send, request_withdraw
 from tests import factories as make
 
 ROOM = 6
@@ -129,6 +135,64 @@ class Lives(RuleBasedStateMachine):
         if model["how"] == "resize" and before[0] == "active":
             self.leases[model["lease"]] = ("ending", 0)
         self.leases[Lease.objects.get(request=made).pk] = ("active", model["copies"])
+
+    @precondition(lambda self: self.requests)
+    @rule(which=WHICH, copies=st.integers(min_value=1, max_value=3))
+    def edit(self, which, copies):
+        """Other words start the decision again: what waited for its undo is dropped."""
+        _, model, row = self.pick(which)
+        if model["lease"]:
+            return
+        sent = model["state"] == "submitted"
+        room = not sent or self.held() - model["taken"] + copies <= ROOM
+        allowed = model["state"] in ("draft", "submitted", "returned") and room
+        if self.tried(allowed, lambda: request_edit(request=row, copies=copies, **self.mine)):
+            model |= {"copies": copies, "pending": 0}
+            if sent:
+                model["taken"] = copies
+
+    @precondition(lambda self: self.requests)
+    @rule(which=WHICH, copies=st.integers(min_value=1, max_value=3))
+    def approve_with_changes(self, which, copies):
+        _, model, row = self.pick(which)
+        if model["lease"]:
+            return
+        room = self.held() - model["taken"] + copies <= ROOM
+        yes = {"request": row, "changes": {"copies": copies}, **self.theirs}
+        allowed = model["state"] == "submitted" and room
+        made = self.tried(allowed, lambda: request_approve(**yes))
+        if made is not None:
+            model |= {"state": "approved", "copies": copies, "taken": 0, "pending": 0}
+            self.leases[Lease.objects.get(request=made).pk] = ("active", copies)
+
+    @precondition(lambda self: self.requests)
+    @rule(which=WHICH)
+    def approve_in_ten_seconds(self, which):
+        """Nothing happens before its time; the right to undo it is the decider's alone."""
+        _, model, row = self.pick(which)
+        if model["lease"]:
+            return
+        yes = {"request": row, "delay_s": 10, **self.theirs}
+        if self.tried(model["state"] == "submitted", lambda: request_approve(**yes)):
+            model["pending"] = model["copies"]
+
+    @precondition(lambda self: self.requests)
+    @rule(which=WHICH)
+    def undo(self, which):
+        _, model, row = self.pick(which)
+        allowed = model["state"] == "submitted" and bool(model.get("pending"))
+        if self.tried(allowed, lambda: request_undo(request=row, **self.theirs)):
+            model["pending"] = 0
+
+    @rule()
+    def ten_seconds_pass(self):
+        """What was not undone takes effect, once, however often it is swept."""
+        Request.objects.filter(pending_until__isnull=False).update(pending_until=timezone.now())
+        request_decisions_due(actor=SYSTEM), request_decisions_due(actor=SYSTEM)
+        for key, model in self.requests.items():
+            if model["state"] == "submitted" and model.get("pending"):
+                model |= {"state": "approved", "taken": 0, "pending": 0}
+                self.leases[Lease.objects.get(request=key).pk] = ("active", model["copies"])
 
     @precondition(lambda self: self.requests)
     @rule(which=WHICH)
@@ -251,8 +315,8 @@ def test_requests_and_leases_live_as_the_model_says():
     run_state_machine_as_test(
         lives,
         settings=settings(
-            max_examples=8,
-            stateful_step_count=12,
+            max_examples=15,
+            stateful_step_count=20,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
