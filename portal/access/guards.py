@@ -64,6 +64,22 @@ def guard(standing: Standing, verb: Verb, thing: Any = None) -> None:
     raise Forbidden
 
 
+def owns(standing: Standing, thing: Any) -> bool:
+    """Whether the thing is the person's own, or the person runs the platform and may change all."""
+    return standing.platform or thing.owner_id == standing.user
+
+
+def own(standing: Standing, thing: M) -> M:
+    """The thing, where it may be changed.
+
+    Raises:
+        Forbidden: it is another's.
+    """
+    if not owns(standing, thing):
+        raise Forbidden
+    return thing
+
+
 def anywhere(standing: Standing, verb: Verb) -> bool:
     """Whether some role held anywhere allows the verb: to show a door, never to open it."""
     held = set(standing.organizations) | set(standing.projects)

@@ -1,39 +1,45 @@
-"""How many cards keep the wait short: found by replays, halving the distance each time."""
+"""How many cards keep the wait short, and of which model: found by replays, halving in between."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pool.replay.whatif.apply import Scenario
+from pool.replay.whatif.apply import CardCount, Scenario
 
 MOST_TIMES = 4
 AT_LEAST_MORE = 64
 """Up to four times the cards that are there are tried, and at least 64 more."""
 
 Figures = dict[str, Any]
+Look = Callable[[Scenario], Figures]
+Say = Callable[[float, list[Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is looked for. The scenario's one line of cards names the place and the model."""
+    """What is looked for. Each line of cards of the scenario names a place and a model; the lines
+    are looked at one by one, each as if the others were not there.
+    """
 
-    baseline: Mapping[str, Any]
+    baseline: Figures
     target_s: float
     scenario: Scenario
 
-    @property
-    def there(self) -> int:
-        """Cards that are there today."""
-        one = self.scenario.cards[0]
+    def there(self, one: CardCount) -> int:
+        """Cards of the line that are there today."""
         for row in self.baseline["models"]:
             if (row["partition"], row["model"]) == (one.partition, one.model):
                 return int(row["cards"])
         return 0
 
-    def with_count(self, count: int) -> Scenario:
-        """The scenario with so many cards."""
-        one = self.scenario.cards[0]
+    def with_count(self, one: CardCount, count: int) -> Scenario:
+        """The scenario with so many cards of this line."""
         return replace(self.scenario, cards=(replace(one, count=count),))
+
+    def known(self, one: CardCount, count: int) -> Figures | None:
+        """What is known without a replay: with the cards that are there all is as it was."""
+        as_it_was = replace(self.scenario, cards=()) == Scenario() and count == self.there(one)
+        return self.baseline if as_it_was else None
 
     def met(self, found: Mapping[str, Any]) -> bool:
         """Whether 95 % wait no longer than the target, and no more work than today never runs."""
@@ -42,41 +48,83 @@ class Search:
         return wait is not None and wait <= self.target_s and total["never"] <= before["never"]
 
 
-def search(
-    asked: Search,
-    look: Callable[[Scenario], Figures],
-    say: Callable[[float, list[Any]], None],
-) -> tuple[Figures, list[dict[str, Any]]]:
-    """Figures with the fewest cards that do (`needed`, None when even the most do not), and every
-    count that was tried, in order.
+@dataclass(slots=True)
+class Tries:
+    """Every count that was tried of all lines, in order."""
+
+    asked: Search
+    look: Look
+    say: Say
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+    def figures(self, one: CardCount, count: int) -> Figures:
+        """The replay with so many cards, told as a step."""
+        known = self.asked.known(one, count)
+        found = known or self.look(self.asked.with_count(one, count))
+        self.steps.append(_step(one, count, found, met=self.asked.met(found)))
+        self.say(0.0 if known else 1.0, self.steps)
+        return found
+
+
+def search(asked: Search, look: Look, say: Say) -> tuple[Figures, list[dict[str, Any]]]:
+    """Figures with the fewest more cards that do, and every count that was tried, in order.
+
+    `needed` is how many cards of that line do (None when even the most do not) and `there` how
+    many are there; `options` say the same of every line.
     """
-    steps: list[dict[str, Any]] = []
-    seen: dict[int, Figures] = {}
+    tries = Tries(asked, look, say)
+    found = [(one, *_fewest(tries, one)) for one in asked.scenario.cards]
+    options = [_option(asked, one, needed, figures) for one, needed, figures in found]
+    order = sorted(range(len(found)), key=lambda at: (*_more(options[at]), at))
+    best = order[0]
+    told = {"needed": options[best]["needed"], "there": options[best]["there"]}
+    return found[best][2] | told | {"options": options}, tries.steps
 
-    def tried(count: int) -> bool:
-        found = seen[count] = look(asked.with_count(count))
-        steps.append(_step(count, found, met=asked.met(found)))
-        say(1.0, steps)
-        return asked.met(found)
 
-    most = max(MOST_TIMES * asked.there, asked.there + AT_LEAST_MORE)
-    low, high = -1, asked.there
-    while not tried(high):
+def _fewest(tries: Tries, one: CardCount) -> tuple[int | None, Figures]:
+    asked, there = tries.asked, tries.asked.there(one)
+    most = max(MOST_TIMES * there, there + AT_LEAST_MORE)
+    low, high = -1, there
+    found = tries.figures(one, high)
+    while not asked.met(found):
         if high >= most:
-            return seen[high] | {"needed": None, "there": asked.there}, steps
+            return None, found
         low, high = high, min(most, max(high + 1, high + max(1, high // 2)))
+        found = tries.figures(one, high)
     while high - low > 1:
         middle = (low + high) // 2
-        if tried(middle):
-            high = middle
+        other = tries.figures(one, middle)
+        if asked.met(other):
+            high, found = middle, other
         else:
             low = middle
-    return seen[high] | {"needed": high, "there": asked.there}, steps
+    return high, found
 
 
-def _step(count: int, found: Mapping[str, Any], *, met: bool) -> dict[str, Any]:
+def _more(option: Mapping[str, Any]) -> tuple[bool, int]:
+    """How many cards more than there are; what does not do at all comes last."""
+    needed = option["needed"]
+    return needed is None, 0 if needed is None else needed - option["there"]
+
+
+def _option(
+    asked: Search, one: CardCount, needed: int | None, figures: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "partition": one.partition,
+        "model": one.model,
+        "there": asked.there(one),
+        "needed": needed,
+        "p95_wait_s": figures["total"]["p95_wait_s"],
+        "digest": figures["digest"],
+    }
+
+
+def _step(one: CardCount, count: int, found: Mapping[str, Any], *, met: bool) -> dict[str, Any]:
     total = found["total"]
     return {
+        "partition": one.partition,
+        "model": one.model,
         "cards": count,
         "p50_wait_s": total["p50_wait_s"],
         "p95_wait_s": total["p95_wait_s"],

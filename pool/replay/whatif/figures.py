@@ -12,6 +12,7 @@ from pool.replay.whatif.engine import Run
 from pool.replay.whatif.trace import Trace
 from pool.scheduling.model import Snapshot
 
+DAY_S = 86_400.0
 STEPS = 120
 """So many points a picture over time has."""
 
@@ -42,6 +43,33 @@ class Tally:
         }
 
 
+Spent = tuple[str, int, str, str, str]
+"""Team, partition, card model, mode, price class."""
+
+
+@dataclass(slots=True)
+class Days:
+    """Card-seconds in all, and of a period of the books those of each of its days."""
+
+    total: float = 0.0
+    days: list[float] = field(default_factory=list)
+
+    def add(self, run: Run, trace: Trace, cards: float) -> None:
+        """What of the run lies in the period, day by day from its begin."""
+        at, end = max(run.start_s, trace.since_s), min(run.end_s, trace.until_s)
+        while at < end:
+            day = int((at - trace.since_s) // DAY_S)
+            stop = min(end, trace.since_s + (day + 1) * DAY_S)
+            self.days += [0.0] * (day + 1 - len(self.days))
+            self.days[day] += (stop - at) * cards
+            at = stop
+
+    def told(self) -> list[Any]:
+        """As it is kept."""
+        total = round(self.total, 3)
+        return [total, [round(one, 1) for one in self.days]] if self.days else [total]
+
+
 def at_share(values: Sequence[float], share: float) -> float | None:
     """The smallest value that this share of the sorted values does not pass; None without any."""
     if not values:
@@ -67,7 +95,7 @@ def figures(
     teams: dict[str, Tally] = defaultdict(Tally)
     for work in trace.works:
         teams[trace.kinds[work.kind].team].jobs += work.counted
-    spent: dict[tuple[str, int, str, str, str], float] = defaultdict(float)
+    spent: dict[Spent, Days] = defaultdict(Days)
     busy: dict[tuple[int, str], float] = defaultdict(float)
     first: dict[int, float] = {}
     picture, seal = Picture(trace.since_s, trace.until_s), hashlib.sha256()
@@ -86,7 +114,9 @@ def figures(
         for label, mode, micro in run.parts:
             busy[run.partition, label] += max(0.0, inside) * micro / MICRO
             key = (kind.team, run.partition, label, mode, kind.price_class)
-            spent[key] += counted * micro / MICRO
+            spent[key].total += counted * micro / MICRO
+            if not whole:
+                spent[key].add(run, trace, micro / MICRO)
     for number, start in sorted(first.items()):
         work = known[number]
         picture.waited(work.arrives_s, start)
@@ -96,7 +126,7 @@ def figures(
         "total": _total(teams.values()),
         "teams": {name: teams[name].told() for name in sorted(teams)},
         "models": _models(trace, snapshot, busy, spent, names),
-        "spent": [[*key, round(amount, 3)] for key, amount in sorted(spent.items()) if amount],
+        "spent": [[*key, *one.told()] for key, one in sorted(spent.items()) if one.total],
         "picture": picture.told(),
         "digest": seal.hexdigest(),
     }
@@ -117,7 +147,7 @@ def _models(
     trace: Trace,
     snapshot: Snapshot,
     busy: Mapping[tuple[int, str], float],
-    spent: Mapping[tuple[str, int, str, str, str], float],
+    spent: Mapping[Spent, Days],
     names: Mapping[int, str],
 ) -> list[dict[str, Any]]:
     """Each model of each partition: cards, and how much of their time was held."""
@@ -125,8 +155,8 @@ def _models(
     for card in snapshot.cards:
         counts[card.partition, card.label] += 1
     hours: dict[tuple[int, str], float] = defaultdict(float)
-    for (_team, place, label, _mode, _class), amount in spent.items():
-        hours[place, label] += amount / 3600
+    for (_team, place, label, _mode, _class), one in spent.items():
+        hours[place, label] += one.total / 3600
     span = max(1.0, trace.until_s - trace.since_s)
     return [
         {

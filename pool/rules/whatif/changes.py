@@ -13,7 +13,8 @@ from pool.rules.problems import marked as _
 
 MOST_ROWS = 200
 MOST_CARDS = 100_000
-SECTIONS = ("cards", "quotas", "priorities", "templates", "partitions", "numbers")
+MOST_PERCENT = 1000
+SECTIONS = ("cards", "quotas", "priorities", "templates", "partitions", "prices", "numbers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,12 +170,30 @@ def _partitions(row: Mapping[str, Any], known: Known) -> dict[str, Any]:
     return kept
 
 
+def _prices(row: Mapping[str, Any], known: Known) -> dict[str, Any]:
+    """{"partition": "" (all), "model": "" (all), "percent": n} of the prices of the book."""
+    _only(row, "partition", "model", "percent")
+    wrong = _named(row, known, "partition", "model", maybe=True)
+    percent: Any = row.get("percent")
+    whole = isinstance(percent, int) and not isinstance(percent, bool)
+    if not whole or not 0 <= percent <= MOST_PERCENT:
+        text = _("A whole number from %(least)s to %(most)s is needed.")
+        wrong["percent"] = Problem(text, {"least": 0, "most": MOST_PERCENT})
+    _raise(wrong)
+    return {
+        "partition": row.get("partition") or "",
+        "model": row.get("model") or "",
+        "percent": percent,
+    }
+
+
 JUDGES: dict[str, Judge] = {
     "cards": _cards,
     "quotas": _quotas,
     "priorities": _priorities,
     "templates": _templates,
     "partitions": _partitions,
+    "prices": _prices,
 }
 
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -111,10 +112,11 @@ class Reader:
         return shown(study.changes, known_on(study.trace, self.known))
 
     def sees_place(self, slug: str) -> bool:
-        """Whether the person may know of this partition."""
-        return self.known is None or slug in self.known.partitions
+        """Whether the person may know of this partition; nothing is nobody's secret."""
+        return not slug or self.known is None or slug in self.known.partitions
 
 
+@cache
 def published_labels() -> tuple[str, ...]:
     """Card models whose published figures are known, there or not."""
     told = json.loads((files("nodeagent.facts") / "cards.json").read_text(encoding="utf-8"))

@@ -24,6 +24,9 @@ from pool.wake import Wake, wake
 MOST_WAITING = 10
 """So many of one person's what-ifs wait or run at a time."""
 
+MOST_MODELS = 6
+"""So many models are searched by one what-if at the most, one after the other."""
+
 LEAST_TARGET_S, MOST_TARGET_S = 60, 30 * 86_400
 
 
@@ -43,8 +46,8 @@ def study_create(
 ) -> Study:
     """Ask for a replay with these changes beside one without; the worker takes it up in its turn.
 
-    For the kind *cards* the scenario names one partition and model whose number is looked for, and
-    `target_s` the 95 % wait to keep.
+    For the kind *cards* the scenario names the partitions and models whose number is looked for,
+    and `target_s` the 95 % wait to keep.
 
     Raises:
         Invalid: something of it is wrong, or too many of the person's wait already.
@@ -181,8 +184,13 @@ def _too_few_days(trace: Trace) -> str:
 
 def _search(judged: Mapping[str, Any], target_s: int | None) -> dict[str, str]:
     wrong = {}
-    if len(judged.get("cards", ())) != 1:
-        wrong["cards"] = _("Name one partition and model whose number is looked for.")
+    rows = judged.get("cards", ())
+    named = {(row["partition"], row["model"]) for row in rows}
+    if not 0 < len(rows) == len(named) <= MOST_MODELS:
+        text = _(
+            "Name one to %(most)s partitions and models whose number is looked for, each once."
+        )
+        wrong["cards"] = text % {"most": MOST_MODELS}
     if target_s is None or not LEAST_TARGET_S <= target_s <= MOST_TARGET_S:
         wrong["target_s"] = _("A wait from one minute to thirty days is needed.")
     return wrong

@@ -11,7 +11,7 @@ from pool.lifecycle.studies import Share
 from pool.models import Study
 from pool.selectors.whatif.studies import study_list
 from pool.services.whatif.studies import study_cancel, study_change, study_delete
-from portal.access.guards import found
+from portal.access.guards import found, own
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast
 
 
@@ -59,7 +59,4 @@ def _own(request: HtmxRequest, uid: str) -> Study:
         NotYours: it is not theirs to know.
         Forbidden: it is another's.
     """
-    study = found(study_list(standing=request.standing), uid)
-    if not request.standing.platform and study.owner_id != request.user.pk:
-        raise Forbidden
-    return study
+    return own(request.standing, found(study_list(standing=request.standing), uid))

@@ -23,7 +23,7 @@ from pool.selectors.whatif.studies import (
     study_list,
     trace_list,
 )
-from pool.services.whatif.studies import study_create
+from pool.services.whatif.studies import MOST_MODELS, study_create
 from pool.services.whatif.traces import trace_of_books
 from portal.access.guards import found
 from portal.pages.htmx import HtmxRequest, go, page
@@ -34,6 +34,7 @@ from portal.pages.whatif.reach import enter, home_of
 PAGE = "pages/whatif/new.html"
 USUAL_DAYS = 7
 SEARCH_DAYS = 28
+EVERY = "*"
 
 
 @page("GET", "POST")
@@ -56,10 +57,12 @@ def new(request: HtmxRequest) -> HttpResponse:
 
 @page("POST")
 def cards_needed(request: HtmxRequest) -> HttpResponse:
-    """Look for the number of cards of one model that keeps the wait short, over four weeks."""
+    """Look for the number of cards of one model, or of each, that keeps the wait short, over four
+    weeks.
+    """
     enter(request.standing)
     said = request.POST
-    place, _between, model = said.get("kind", "").partition("|")
+    cards, model = _models(request, said.get("kind", ""))
     until = now().astimezone(UTC).replace(minute=0, second=0, microsecond=0)
     since = until - timedelta(days=SEARCH_DAYS)
     try:
@@ -73,9 +76,11 @@ def cards_needed(request: HtmxRequest) -> HttpResponse:
                 actor=Actor.of(request.user),
             )
             made = study_create(
-                name=_("How many %(model)s?") % {"model": model[:60]},
+                name=_("How many %(model)s?") % {"model": model[:60]}
+                if model
+                else _("Which cards?"),
                 trace=trace,
-                changes={"cards": [{"partition": place, "model": model, "count": 0}]},
+                changes={"cards": cards},
                 known=known_for(standing=request.standing, trace=trace),
                 user=request.user,
                 organization=trace.organization,
@@ -87,6 +92,17 @@ def cards_needed(request: HtmxRequest) -> HttpResponse:
         told = " ".join(line for lines in refused.detail.values() for line in lines)
         return render(request, "pages/whatif/_refused.html", {"told": told}, status=422)
     return go(request, reverse("what-if", args=[made.uid]))
+
+
+def _models(request: HtmxRequest, word: str) -> tuple[list[dict[str, Any]], str]:
+    """The partitions and models to search, and the name of a single one: `*` is those of which
+    there are most.
+    """
+    place, _between, model = word.partition("|")
+    if word != EVERY:
+        return [{"partition": place, "model": model, "count": 0}], model
+    kinds = sorted(card_kinds(standing=request.standing), key=lambda one: -one[3])[:MOST_MODELS]
+    return [{"partition": one[0], "model": one[2], "count": 0} for one in kinds], ""
 
 
 def _whole(word: str) -> bool:

@@ -20,7 +20,7 @@ MOST_LETTERS = 50_000
 Words = dict[str, str]
 
 
-ORDERED = ("priorities", "partitions")
+ORDERED = ("priorities", "partitions", "prices")
 """Sections whose later rows go before earlier ones: they are carried whole or not at all."""
 
 
@@ -131,6 +131,8 @@ def _words(one: Mapping[str, Any], fields: Collection[str], told: Words) -> Word
             return {f"{row['kind']}:{row['team']}": _short(row["cards"])}
         case "priorities":
             return {f"class:{row['team']}": row["priority"]}
+        case "prices":
+            return {f"price:{row['partition']}|{row['model']}": str(row["percent"])}
         case "templates":
             return _template(row["template"], row["need"])
     return {name: _word(row[name]) for name in SWITCHES if name in row}

@@ -2,20 +2,20 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from billing.selectors.whatif import costs_of
+from billing.selectors.whatif import PriceChange, added_an_hour, costs_of
 from pool.lifecycle.studies import STUDY, Share, TraceSource
-from pool.models import Organization, Project, Study
+from pool.models import Organization, Partition, Project, Study
 from pool.rules.whatif.compare import Fared, compared
 from pool.selectors.memberships import Standing
 from pool.selectors.whatif.studies import Reader, seen_teams, study_list
 from pool.sheets import plain_cell
-from portal.access.guards import found
+from portal.access.guards import found, owns
 from portal.access.showback import money_hidden
 from portal.pages.htmx import HtmxRequest, fragment, page
 from portal.pages.whatif.words import LOTS, SHARES, changes_said, left_out_said
@@ -60,34 +60,40 @@ def file(request: HtmxRequest, uid: str) -> HttpResponse:
 
 def study_context(request: HtmxRequest, study: Study) -> dict[str, Any]:
     """What the page shows of one what-if."""
-    mine = request.standing.platform or study.owner_id == request.user.pk
+    knows = Reader.of(request.standing)
     context: dict[str, Any] = {
         "study": study,
         "live": study.state in STUDY.live,
         "percent": study.progress_milli // 10,
-        "said": changes_said(study, *Reader.of(request.standing).changes(study)),
+        "said": changes_said(study, *knows.changes(study)),
         "left_out": left_out_said(study.trace.left_out),
-        "mine": mine,
+        "mine": owns(request.standing, study),
         "shares": [
             (one.value, label)
             for one, label in SHARES.items()
             if _may_share(request, study, Share(one))
         ],
         "ahead": _ahead(study),
-        "steps": study.steps,
+        "several": len(study.changes.get("cards", ())) > 1,
+        "steps": _seen(study.steps, knows),
     }
     if study.result is not None and study.baseline is not None:
-        context |= outcome(request, study)
+        context |= outcome(request, study, knows)
     return context
 
 
-def outcome(reader: Asking, study: Study) -> dict[str, Any]:
-    """Both sides, of the teams that the reader may know; money by today's prices."""
+def outcome(reader: Asking, study: Study, knows: Reader | None = None) -> dict[str, Any]:
+    """Both sides, of the teams that the reader may know; money by the prices of the period, of a
+    file by today's.
+    """
+    knows = knows or Reader.of(reader.standing)
     before, after = study.baseline or {}, study.result or {}
     seen = seen_teams(standing=reader.standing, study=study)
     currency = _currency(study)
-    costs = [costs_of(side.get("spent", ()), currency=currency) for side in (before, after)]
-    knows = Reader.of(reader.standing)
+    costs = [
+        costs_of(side.get("spent", ()), currency=currency, since=study.trace.since, changes=changes)
+        for side, changes in ((before, ()), (after, _prices(study.changes)))
+    ]
     unpriced = _unpriced(reader.standing, study)
     rows = compared(before.get("teams", {}), after.get("teams", {}))
     return {
@@ -114,6 +120,8 @@ def outcome(reader: Asking, study: Study) -> dict[str, Any]:
         "picture": _picture(before, after),
         "needed": after.get("needed"),
         "there": after.get("there"),
+        "options": _options(reader.standing, knows, after.get("options", ()), currency),
+        "steps": _seen(study.steps, knows),
     }
 
 
@@ -140,6 +148,48 @@ def comparison_csv(study: Study, shown: Mapping[str, Any]) -> str:
                 ]
             )
     return out.getvalue()
+
+
+def _prices(changes: Mapping[str, Any]) -> list[PriceChange]:
+    """The changed prices of a scenario; a partition that is gone has none."""
+    rows = changes.get("prices", ())
+    keys = _keys(row["partition"] for row in rows)
+    return [
+        PriceChange(row["percent"], keys.get(row["partition"]), row["model"])
+        for row in rows
+        if not row["partition"] or row["partition"] in keys
+    ]
+
+
+def _keys(slugs: Iterable[str]) -> dict[str, int]:
+    return dict(Partition.objects.filter(slug__in=set(slugs)).values_list("slug", "pk"))
+
+
+def _seen(rows: Iterable[Any], knows: Reader) -> list[Any]:
+    """Of what a search tried, the places that the reader may know of."""
+    return [row for row in rows if knows.sees_place(row.get("partition", ""))]
+
+
+def _options(
+    standing: Standing, knows: Reader, rows: Iterable[Any], currency: str
+) -> list[dict[str, Any]]:
+    """Each model that was searched, with what the cards that are missing would cost an hour."""
+    seen = _seen(rows, knows)
+    keys = _keys(row["partition"] for row in seen)
+    missing = {
+        (keys[row["partition"]], row["model"]): max(0, row["needed"] - row["there"])
+        for row in seen
+        if row["needed"] is not None and row["partition"] in keys
+    }
+    priced = added_an_hour(missing, currency=currency) if not money_hidden(standing) else {}
+    return [
+        {
+            **row,
+            "more": missing.get(key := (keys.get(row["partition"], 0), row["model"])),
+            "hour_micro": priced.get(key),
+        }
+        for row in seen
+    ]
 
 
 def _may_share(request: HtmxRequest, study: Study, share: Share) -> bool:

@@ -56,6 +56,7 @@ def names_of(form: Mapping[str, Any]) -> frozenset[str]:
         {
             *SWITCHES,
             *(row["field"] for row in form["cards"]),
+            *(row["price_field"] for row in form["cards"]),
             *(f"{kind}:{number}" for kind in fresh for number in range(FRESH)),
             *(
                 f"{kind}:{row['name']}"
@@ -80,6 +81,7 @@ def changes_from_form(said: Any) -> dict[str, Any]:
         "priorities": [],
         "templates": [],
         "partitions": [],
+        "prices": [],
         "numbers": {},
     }
     for field, word in said.items():
@@ -96,24 +98,31 @@ def _put(found: dict[str, Any], said: Said, field: str, text: str) -> None:
     kind, _between, name = field.partition(":")
     match kind:
         case "cards":
-            place, _between, model = name.partition("|")
-            row = {"partition": place, "model": model, "count": _whole(text)}
-            found["cards"].append(row)
+            found["cards"].append(_of_cards(name) | {"count": _whole(text)})
         case "fresh_count":
             place, model = said.get(f"fresh_place:{name}", ""), said.get(f"fresh_model:{name}", "")
-            row = {"partition": place, "model": model, "count": _whole(text)}
-            found["cards"].append(row)
+            found["cards"].append(_of_cards(f"{place}|{model}") | {"count": _whole(text)})
+        case "price":
+            found["prices"].append(_of_cards(name) | {"percent": _whole(text)})
         case "limit" | "guarantee":
             cards = None if text in ("-", "–") else _number(text)
             found["quotas"].append({"team": name, "kind": kind, "cards": cards})
         case "class":
             found["priorities"].append({"team": name, "priority": text})
         case "cards_each" | "memory":
-            need = _need(said, name, kind)
-            if need:
-                found["templates"].append({"template": name, "need": need})
+            found["templates"] += _template(said, name, kind)
         case "number":
             found["numbers"][name] = _value(name, text)
+
+
+def _of_cards(name: str) -> dict[str, Any]:
+    place, _between, model = name.partition("|")
+    return {"partition": place, "model": model}
+
+
+def _template(said: Said, name: str, field: str) -> list[dict[str, Any]]:
+    need = _need(said, name, field)
+    return [{"template": name, "need": need}] if need else []
 
 
 def _need(said: Said, template: str, field: str) -> dict[str, Any]:
@@ -168,6 +177,8 @@ def _cards(kinds: Kinds, value: Any) -> list[dict[str, Any]]:
             "model": label,
             "there": count,
             "value": value(f"cards:{slug}|{label}", ""),
+            "price_field": f"price:{slug}|{label}",
+            "price": value(f"price:{slug}|{label}", ""),
         }
         for slug, name, label, count in kinds
     ]

@@ -7,13 +7,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from pool.errors import Forbidden, Invalid
+from pool.errors import Invalid
 from pool.events import Actor
-from pool.models import Trace
 from pool.rules.whatif.lines import MOST_BYTES, MOST_LINES
 from pool.selectors.whatif.studies import trace_list
 from pool.services.whatif.traces import trace_delete, trace_of_file
-from portal.access.guards import found
+from portal.access.guards import found, own, owns
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast
 from portal.pages.lists import newest_first
 from portal.pages.whatif.reach import enter, home_of
@@ -51,9 +50,7 @@ def index(request: HtmxRequest) -> HttpResponse:
 @refusal_as_toast
 def delete(request: HtmxRequest, uid: str) -> HttpResponse:
     """A record that nothing replays any more."""
-    row = found(trace_list(standing=request.standing), uid)
-    if not request.standing.platform and row.owner_id != request.user.pk:
-        raise Forbidden
+    row = own(request.standing, found(trace_list(standing=request.standing), uid))
     trace_delete(trace=row, actor=Actor.of(request.user))
     messages.success(request, _("The record is deleted."))
     return go(request, reverse("records"))
@@ -83,11 +80,9 @@ def _context(request: HtmxRequest) -> dict[str, object]:
     listed = newest_first(request, rows)
     return {
         "page": listed,
-        "rows": [(row, left_out_said(row.left_out), _mine(request, row)) for row in listed.rows],
+        "rows": [
+            (row, left_out_said(row.left_out), owns(request.standing, row)) for row in listed.rows
+        ],
         "most_mib": MOST_BYTES >> 20,
         "most_lines": MOST_LINES,
     }
-
-
-def _mine(request: HtmxRequest, row: Trace) -> bool:
-    return request.standing.platform or row.owner_id == request.user.pk

@@ -52,6 +52,7 @@ def scenario_said(changes: Mapping[str, Any]) -> Iterator[str]:
     yield from _classes(changes)
     yield from _templates(changes)
     yield from _switches(changes)
+    yield from _prices(changes)
     yield from _numbers(changes)
 
 
@@ -130,6 +131,12 @@ def _switches(changes: Mapping[str, Any]) -> Iterator[str]:
         if "lending" in row:
             told = _("idle cards are lent") if row["lending"] else _("nothing is lent")
             yield f"{where}: {told}"
+
+
+def _prices(changes: Mapping[str, Any]) -> Iterator[str]:
+    for row in changes.get("prices", ()):
+        where = " / ".join(filter(None, (row["partition"], row["model"]))) or _("all cards")
+        yield _("%(where)s: %(n)s %% of the price") % {"where": where, "n": number(row["percent"])}
 
 
 def _numbers(changes: Mapping[str, Any]) -> Iterator[str]:

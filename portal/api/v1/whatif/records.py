@@ -15,7 +15,7 @@ from pool.models import Trace
 from pool.rules.whatif.files import SHAPES
 from pool.selectors.whatif.studies import teams_of, trace_list
 from pool.services.whatif.traces import trace_delete, trace_of_books, trace_of_file
-from portal.access.guards import anywhere
+from portal.access.guards import anywhere, own
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, Given
@@ -117,8 +117,5 @@ class RecordDoor(Listed):
 
     def destroy(self, request: Request, uid: str) -> Response:
         """One's own record that nothing replays any more."""
-        row = self.one()
-        if not self.standing.platform and row.owner_id != self.user.pk:
-            raise Forbidden
-        trace_delete(trace=row, actor=self.actor)
+        trace_delete(trace=own(self.standing, self.one()), actor=self.actor)
         return self.said(None)

@@ -28,7 +28,7 @@ from pool.services.whatif.studies import (
     study_create,
     study_delete,
 )
-from portal.access.guards import anywhere, found
+from portal.access.guards import anywhere, found, own
 from portal.access.roles import Verb
 from portal.api.door import Listed
 from portal.api.fields import Filters, FreeJSON, Given, Nothing
@@ -121,6 +121,21 @@ class TeamOut(serializers.Serializer[Any]):
     cost_after_micro = serializers.IntegerField(allow_null=True)
 
 
+class CardOptionOut(serializers.Serializer[Any]):
+    """One model that was searched; `needed` is null where no number of it does. Money is what the
+    cards that are missing cost in an hour, sold whole.
+    """
+
+    partition = serializers.CharField()
+    model = serializers.CharField()
+    there = serializers.IntegerField()
+    needed = serializers.IntegerField(allow_null=True)
+    p95_wait_s = serializers.FloatField(allow_null=True)
+    digest = serializers.CharField()
+    more = serializers.IntegerField(allow_null=True)
+    hour_micro = serializers.IntegerField(allow_null=True)
+
+
 class ComparisonOut(serializers.Serializer[Any]):
     """Both outcomes side by side, of the teams that the caller may know."""
 
@@ -130,6 +145,7 @@ class ComparisonOut(serializers.Serializer[Any]):
     hidden_teams = serializers.IntegerField()
     currency = serializers.CharField()
     needed_cards = serializers.IntegerField(allow_null=True)
+    options = CardOptionOut(many=True)
     steps = serializers.ListField(child=serializers.DictField())
     digest_before = serializers.CharField()
     digest_after = serializers.CharField()
@@ -248,7 +264,8 @@ class StudyDoor(Listed):
                 "hidden_teams": shown["hidden"],
                 "currency": shown["currency"],
                 "needed_cards": shown["needed"],
-                "steps": row.steps,
+                "options": shown["options"],
+                "steps": shown["steps"],
                 "digest_before": (row.baseline or {})["digest"],
                 "digest_after": (row.result or {})["digest"],
             }
@@ -277,9 +294,7 @@ class StudyDoor(Listed):
 
     def _own(self) -> Study:
         row: Study = self.one()
-        if not self.standing.platform and row.owner_id != self.user.pk:
-            raise Forbidden
-        return row
+        return own(self.standing, row)
 
     def _finished(self) -> Study:
         row: Study = self.one()

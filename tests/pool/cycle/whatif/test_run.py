@@ -288,7 +288,7 @@ def test_what_cannot_be_asked_is_refused(pool):
             )
     with pytest.raises(Invalid, match="target"):
         _ask(trace, place, user, target_s=60)
-    with pytest.raises(Invalid, match="one partition"):
+    with pytest.raises(Invalid, match="partitions and models"):
         _ask(trace, place, user, {"numbers": {"heads": 1}}, kind="cards", target_s=60)
     with pytest.raises(Invalid, match="name"):
         _ask(trace, place, user, name=" ")

@@ -212,6 +212,39 @@ def test_the_number_of_cards_is_refused_before_seven_days_and_searched_after(adm
     assert "What was tried" in text
 
 
+def test_each_model_is_searched_where_nobody_says_which(admin, world):
+    rows.node(cards=2, label="H100-80GB", name="other-1")
+    world.node.cards.model.objects.filter(label="H100-80GB").update(partition=world.partition)
+    begin = now() - timedelta(days=12)
+    for day in range(10):
+        at, hour = begin + timedelta(days=day), timedelta(hours=1)
+        ran_once(world.own.project, world.partition, world.own.owner, at, hour, 2 * hour)
+    assert admin.client.post("/what-ifs/cards/", {"kind": "*", "minutes": "1"}).status_code == 303
+    Study.objects.filter(kind="scenario").delete()
+    assert studies_due() == 1
+    study = Study.objects.get(kind="cards")
+    assert study.state == "done", study.state_reason
+    asked = {(row["partition"], row["model"]) for row in study.changes["cards"]}
+    assert asked == {("a100", "A100-80GB"), ("a100", "H100-80GB")}
+    assert {(one["partition"], one["model"]) for one in study.result["options"]} == asked
+    text = admin.client.get(f"/what-ifs/{study.uid}/").content.decode()
+    assert "each model by itself" in text and text.count("H100-80GB") > 1
+
+
+def test_a_changed_price_changes_the_cost_and_nothing_else(admin, record):
+    asked = {"cards:a100|A100-80GB": "", "price:a100|A100-80GB": "50"}
+    assert _asked(admin, record, **asked).status_code == 303
+    Study.objects.exclude(trace=record).delete()
+    assert studies_due() == 1
+    study = Study.objects.get(trace=record)
+    assert study.changes == {"prices": [{"partition": "a100", "model": "A100-80GB", "percent": 50}]}
+    assert study.baseline["digest"] == study.result["digest"]
+    text = admin.client.get(f"/what-ifs/{study.uid}/").content.decode()
+    assert "a100 / A100-80GB: 50 % of the price" in text
+    refused = _asked(admin, record, **{"price:a100|A100-80GB": "2000"})
+    assert refused.status_code == 422
+
+
 def test_names_of_other_organizations_stand_neither_in_the_form_nor_in_what_was_asked(
     admin, visit, world
 ):
@@ -259,6 +292,10 @@ RICH = {
         {"template": "t", "priority": "high"},
     ],
     "templates": [{"template": "t", "need": {"parts": 2, "share_milli": 500}}],
+    "prices": [
+        {"partition": "", "model": "", "percent": 150},
+        {"partition": "a100", "model": "A100-80GB", "percent": 80},
+    ],
     "partitions": [
         {"partition": "", "lending": True},
         {"partition": "a100", "policy": "spread", "preemption": False},
@@ -303,7 +340,7 @@ def test_a_copy_is_the_same_question_also_where_the_page_has_no_field_for_it(adm
     page = admin.client.get(f"/what-ifs/new/?copy={study.uid}").content.decode()
     assert "at most 1 cards (A100-80GB)" in page
     sent = _Fields(page).sent
-    assert len(sent["carried"]) == 6, sent["carried"]
+    assert len(sent["carried"]) == 7, sent["carried"]
     assert admin.client.post("/what-ifs/new/", sent | {"name": ["again"]}).status_code == 303
     copy = Study.objects.get(name="again")
     for section, rows_ in changes.items():
