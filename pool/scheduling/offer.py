@@ -24,6 +24,7 @@ from pool.scheduling.model import (
     Policy,
     PriorityClass,
     Reason,
+    SliceStage,
     Topology,
     Waiting,
 )
@@ -44,6 +45,8 @@ def offer(board: Board, work: Waiting) -> Placed | None:
             if work.need.parts
             else _host_only(board, work, partition)
         )
+        if placed is not None and _carves_twice(board, work, placed):
+            placed = _cards(board, work, partition, within=_kept(board, work))
         if placed is None or forbidden_loan(work, placed) or _carves_twice(board, work, placed):
             continue
         return placed
@@ -68,10 +71,32 @@ def has_room(board: Board, work: Waiting) -> int | None:
 
 
 def _carves_twice(board: Board, work: Waiting, placed: Placed) -> bool:
-    """Work that room is being made for takes no other card apart meanwhile."""
-    snapshot = board.snapshot
-    waits = any(p.workload == work.id and p.until_s > snapshot.now_s for p in snapshot.promises)
-    return waits and any(move.removes for move in placed.moves)
+    """Work that room is being made for takes no other card apart meanwhile.
+
+    Of a card that is kept for it, it may remove what those who left for it have left there, once
+    nothing is on its way out any more.
+    """
+    now = board.snapshot.now_s
+    if not any(p.workload == work.id and p.until_s > now for p in board.snapshot.promises):
+        return False
+    kept = _kept(board, work)
+    return any(
+        move.removes and (move.card not in kept or _going(board, move.card))
+        for move in placed.moves
+    )
+
+
+def _kept(board: Board, work: Waiting) -> frozenset[int]:
+    """The cards of which room is promised to the work."""
+    now = board.snapshot.now_s
+    mine = (p for p in board.snapshot.promises if p.workload == work.id and p.until_s > now)
+    return frozenset(card for promise in mine for card in promise.cards)
+
+
+def _going(board: Board, card: int) -> bool:
+    """Whether some slice of the card is on its way out."""
+    pieces = board.cards.pieces[board.cards.index[card]]
+    return any(piece.stage is SliceStage.GOING for piece in pieces)
 
 
 def may_use(board: Board, work: Waiting, partition: int) -> bool:
@@ -96,20 +121,28 @@ def passing(sieved: Iterable[tuple[Reason, Flags]], size: int) -> Flags:
     return fine
 
 
-def _cards(board: Board, work: Waiting, partition: int) -> Placed | None:
+def _cards(
+    board: Board, work: Waiting, partition: int, within: frozenset[int] | None = None
+) -> Placed | None:
     state = board.parts.get(partition)
     policy = state.policy_for(work.purpose) if state else Policy.FRAGMENTATION
-    cuttings = _cuttings(board, work, partition, policy)
+    cuttings = _cuttings(board, work, partition, policy, within)
     return _placed(board, work, partition, cuttings) if cuttings else None
 
 
 def _cuttings(
-    board: Board, work: Waiting, partition: int, policy: Policy
+    board: Board,
+    work: Waiting,
+    partition: int,
+    policy: Policy,
+    within: frozenset[int] | None = None,
 ) -> tuple[Cutting, ...] | None:
-    """What is cut for it in the first mode that has a place."""
+    """What is cut for it in the first mode with a place; of these cards alone where some are named."""
     for mode in modes_offered(board, work, partition):
         grants = grants_for(board, work, partition, mode)
         rows = hopeful(board, mode, grants, board.open_rows(partition))
+        if within is not None:
+            rows = rows[np.isin(board.cards.ids[rows], sorted(within))]
         sieved = sieve(board, work, partition, mode, grants, rows, hopeful=True)
         fine = passing(sieved, len(rows))
         for some in apart(board, work, rows[fine]) if work.endpoint else (rows[fine],):

@@ -262,3 +262,22 @@ def test_work_that_room_is_being_made_for_takes_no_second_card_apart():
     assert _placed(_planned(queue), 1).moves[0].removes == (2,)
     promise = Promise(workload=1, cards=frozenset({1}), nodes=frozenset(), until_s=NOW + 60)
     assert _planned(queue.have(promises=(promise,))).placed == ()
+
+
+def test_who_has_room_kept_removes_what_those_who_left_have_left_there():
+    """A victim's slice stays on the card, of another shape than the winner's."""
+    world = snapshot().node("n1").card("A100-80GB", count=2, modes=("mig",))
+    world = world.slice(1, "7g.80gb", start=0).slice(2, "7g.80gb", start=0)
+    queue = world.queue(req(1, profile="3g.40gb"))
+    for card in (1, 2):
+        kept = Promise(workload=1, cards=frozenset({card}), nodes=frozenset(), until_s=NOW + 60)
+        (placed,) = _planned(queue.have(promises=(kept,))).placed
+        assert [(move.card, move.removes) for move in placed.moves] == [(card, (card,))]
+
+
+def test_nothing_more_is_removed_of_a_card_while_slices_of_it_go():
+    world = snapshot().node("n1").card("A100-80GB", modes=("mig",))
+    world = world.slice(1, "3g.40gb", start=4, stage="going").slice(1, "4g.40gb", start=0)
+    queue = world.queue(req(1, profile="3g.40gb"))
+    kept = Promise(workload=1, cards=frozenset({1}), nodes=frozenset(), until_s=NOW + 60)
+    assert _planned(queue.have(promises=(kept,))).placed == ()
