@@ -28,6 +28,9 @@ ORDINARY = frozenset({Priority.NORMAL})
 MARKED = frozenset({Priority.NORMAL, Priority.HIGH})
 """Classes that give way to a higher one only where the work is marked preemptible."""
 
+AT_ONCE_S = 5.0
+"""So long, in seconds, scavengers have at the most: they soak up idle time and leave at once."""
+
 MICRO = 1_000_000
 
 
@@ -60,13 +63,22 @@ def serves(work_class: str, kind: str) -> bool:
 
 
 def notice_s(
-    *, hand_back: bool, serving: bool, grace_s: float, give_back_s: float, drain_s: float
+    *,
+    hand_back: bool,
+    serving: bool,
+    scavenges: bool,
+    grace_s: float,
+    give_back_s: float,
+    drain_s: float,
 ) -> float:
     """How long work has to leave, in seconds: the one answer of plans and of orders.
 
-    Borrowed cards go back within their partition's own time; what serves requests is drained
-    first, `drain_s` at the least; everything else has the grace of its template.
+    Scavengers leave at once, whatever they hold; borrowed cards go back within their partition's
+    own time; what serves requests is drained first, `drain_s` at the least; everything else has
+    the grace of its template.
     """
+    if scavenges:
+        return min(grace_s, AT_ONCE_S)
     if hand_back:
         return give_back_s
     return max(grace_s, drain_s) if serving else grace_s

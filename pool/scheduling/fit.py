@@ -30,7 +30,7 @@ from pool.scheduling.model import (
 )
 from pool.scheduling.parts import lying
 from pool.scheduling.quota import card_room, host_room, seats_left
-from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER, idle
+from pool.scheduling.stock import MOST_SOFT_SLICES, NEVER, idle, together
 from pool.scheduling.trial import layout_open, trial_at
 from pool.scheduling.words import NO_LAYOUT, Sort
 
@@ -226,7 +226,7 @@ def soft_there(board: Board, rows: Ints, grants: Grants) -> Flags:
 
 
 def _profiled(board: Board, mode: Mode, rows: Ints, grants: Grants) -> Sieve:
-    """A vendor's cut without places: alike partitions on one card, and no more than its maximum."""
+    """A vendor's cut without places: alike ones on one card, and no more than its maximum."""
     if mode in (Mode.MPS, Mode.TIMESLICE):
         return
     fine = np.ones(len(rows), dtype=np.bool_)
@@ -237,8 +237,8 @@ def _profiled(board: Board, mode: Mode, rows: Ints, grants: Grants) -> Sieve:
             continue
         profile = geometry.profiles[granted.profiles[0]]
         staying = [p for p in board.cards.pieces[row] if p.mode is mode and not idle(p)]
-        alike = all(p.profile == profile.name for p in staying)
-        fine[i] = len(staying) < profile.max_instances and (alike or mode is not Mode.AMD_PARTITION)
+        alike = all(together(mode, (p.profile, p.memory_mib), profile) for p in staying)
+        fine[i] = len(staying) < profile.max_instances and alike
     yield Reason.LAYOUT, fine
 
 

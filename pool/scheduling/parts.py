@@ -10,7 +10,7 @@ from pool.scheduling.board import Board
 from pool.scheduling.grant import Grant
 from pool.scheduling.kinds import CardKind
 from pool.scheduling.model import CarveMove, NewSlice, Part, SliceState
-from pool.scheduling.stock import as_piece, givable, idle
+from pool.scheduling.stock import as_piece, givable, idle, together
 from pool.scheduling.trial import Trial
 
 
@@ -124,9 +124,13 @@ def _in_the_way(
     gone = [p for p in pieces if p.mode is not new.mode]
     staying = [p for p in pieces if p.mode is new.mode]
     spare = sorted((p for p in staying if idle(p)), key=lambda p: (p.memory_mib, p.id))
-    if new.mode is Mode.AMD_PARTITION:
-        gone += [p for p in spare if p.profile != new.profile]
-        spare = [p for p in spare if p.profile == new.profile]
+    geometry = kind.geometry(new.mode)
+    profiles = geometry.profiles if geometry is not None else ()
+    mine = next((p for p in profiles if p.name == new.profile), None)
+    if mine is not None:
+        unlike = [p for p in spare if not together(p.mode, (p.profile, p.memory_mib), mine)]
+        gone += unlike
+        spare = [p for p in spare if p not in unlike]
     there = (kind.size.memory_mib, FULL, kind.encoders, kind.decoders)
     left = np.array(there) - _amounts(new)
     for piece in staying:

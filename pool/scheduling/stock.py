@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nodeagent.protocol.inventory import Profile
 from nodeagent.protocol.vocabulary import PLACED_MODES, Mode
 from pool.carving.plan import Piece
 from pool.carving.sizes import FULL
@@ -84,6 +85,17 @@ def stock_of(kind: CardKind, mode: Mode | None, pieces: Sequence[SliceState]) ->
         coming=coming,
         gives=whole != NEVER or shares or (layout is not None and _open(kind, layout)),
     )
+
+
+def together(mode: Mode, lying: tuple[str, int], profile: Profile) -> bool:
+    """Whether a slice (its profile's name, its MiB) may lie beside one of that profile.
+
+    Partitions of one AMD card are all alike; virtual GPUs of one card are of one size, whatever
+    their kind: hosts are not run in mixed sizes.
+    """
+    if mode is Mode.AMD_PARTITION:
+        return lying[0] == profile.name
+    return mode is not Mode.VGPU or lying[1] == profile.memory_mib
 
 
 def _shared(piece: SliceState) -> bool:

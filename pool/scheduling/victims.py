@@ -161,6 +161,7 @@ def _notice_s(board: Board, run: Running, back: bool) -> float:
     return notice_s(
         hand_back=back,
         serving=serves(run.purpose, run.kind),
+        scavenges=run.priority_class is PriorityClass.SCAVENGER,
         grace_s=rules.notice_s if run.notice_s is None else run.notice_s,
         give_back_s=float(state.return_within_s) if state else rules.inference_notice_s,
         drain_s=rules.inference_notice_s,

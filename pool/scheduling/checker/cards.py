@@ -276,5 +276,12 @@ def _sums(card: CardState, pieces: list[SliceState]) -> Iterator[Fault]:
         profile = profile_of(card, pieces[0].mode, name)
         if profile is not None and count > profile.max_instances:
             yield Fault("too_many", card.id, name)
+    yield from _unlike(card, pieces)
+
+
+def _unlike(card: CardState, pieces: list[SliceState]) -> Iterator[Fault]:
+    """Partitions of an AMD card are of one kind, virtual GPUs of one card of one size."""
     if len({piece.profile for piece in pieces if piece.mode is Mode.AMD_PARTITION}) > 1:
         yield Fault("unlike_partitions", card.id)
+    if len({piece.memory_mib for piece in pieces if piece.mode is Mode.VGPU}) > 1:
+        yield Fault("unlike_sizes", card.id)

@@ -132,8 +132,14 @@ def _lower(snapshot: Snapshot, leave: Leave) -> bool:
     return same and serves and _cards(snapshot, run) <= mixed
 
 
+AT_ONCE_S = 5.0
+"""What soaks up idle time has so long to leave."""
+
+
 def _notice_s(snapshot: Snapshot, order: Eviction, run: Running) -> float:
     rules = snapshot.rules
+    if run.priority_class is PriorityClass.SCAVENGER:
+        return min(rules.notice_s if run.notice_s is None else run.notice_s, AT_ONCE_S)
     if order.hand_back:
         within = (p.return_within_s for p in snapshot.partitions if p.id == run.partition)
         return float(next(within, rules.inference_notice_s))

@@ -250,6 +250,7 @@ def _write(
     given = rules.notice_s(
         hand_back=kind is YieldKind.HAND_BACK,
         serving=serving,
+        scavenges=row.priority == Priority.SCAVENGER,
         grace_s=float(row.grace_seconds),
         give_back_s=float(partition.give_back_seconds if partition else row.grace_seconds),
         drain_s=float(numbers_now()["inference_notice_s"]) if serving else 0.0,
