@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nodeagent.protocol.vocabulary import Mode
 from pool.scheduling.plan import plan
 from pool.scheduling.suggest import MOST, PLANS, Change, suggest
 from tests.builders import req, snapshot, whole
 from tests.pool.scheduling.dense import dense_worlds
+from tests.pool.scheduling.worlds import worlds
 
 
 def _offered(world, number=1):
@@ -56,7 +58,7 @@ def test_a_smaller_share_is_suggested():
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(dense_worlds(most=3))
+@given(st.one_of(dense_worlds(most=3), worlds(most=3)))
 def test_every_suggestion_starts_the_work_and_costs_nobody_a_start(world):
     made = plan(world)
     starts = {placed.workload for placed in made.placed}
