@@ -250,7 +250,8 @@ def _read_end(record: Record, ended: dict[str, str]) -> None:
     record.swept = ended.get("swept") == "yes"
     left = ended.get("left", "0")
     if left != "0" and not record.removed:
-        record.removed = (f"{left} processes that outlived its main one",)
+        many = "process" if left == "1" else "processes"
+        record.removed = (f"{left} {many} that outlived its main one",)
     record.message = ended.get("message", "")
     record.refused = ended.get("refused") == "yes"
 
