@@ -17,7 +17,8 @@ class Contract(models.Model):
     """The words of the charge from the month `since` on; without an organization, everybody's.
 
     `floor_milli` belongs to the basis `max`. What was stranded is paid by those who strand it or by
-    the platform, and so is what is kept for a reserved lease and stays idle. `showback` shows use without money to all but those who manage it. Thousandths.
+    the platform, and so is what is kept for a reserved lease and stays idle. `showback` shows use
+    without money to all but those who manage it. Thousandths.
     """
 
     uid = UidField(prefix="ct")

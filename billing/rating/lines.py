@@ -94,7 +94,8 @@ def card_lines(
     for part in parts:
         row = by_key.get(part.key)
         if row is None or not _pays(row, part.account):
-            told.append(Posted(part.account, None, PLATFORM, today, part.micro, part.card_us))
+            key = row.key if row is not None and row.kept else None
+            told.append(Posted(part.account, key, PLATFORM, today, part.micro, part.card_us))
             continue
         sums = strands if part.account is Account.STRANDED else lists
         sums[row.key] = sums.get(row.key, 0) + part.micro

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection
 
 from billing.models.cursors import Cursor
+from billing.rating.accounts import CARD_PARTS
 from billing.rating.intervals import moment
 
 APART_S = 5
@@ -40,7 +41,28 @@ LEFT JOIN billing_posting p ON p.usage_id = u.id
 WHERE u.hour >= %(since)s AND u.hour < %(posted)s AND u.billable AND u.amount_micro IS NOT NULL
   AND NOT u.running
 GROUP BY u.id HAVING coalesce(sum(p.amount_micro), 0) <> u.amount_micro
+  AND NOT (u.kind = 'kept-idle' AND count(p.id) > 0 AND count(p.organization_id) = 0)
 ORDER BY u.id LIMIT %(most)s
+"""
+"""A kept card that the platform pays for is on no bill: its price stands, no steps to it do."""
+
+_FREE = """
+SELECT u.uid, 0, sum(p.amount_micro)::bigint
+FROM billing_usage u JOIN billing_posting p ON p.usage_id = u.id
+WHERE u.hour >= %(since)s AND u.hour < %(posted)s AND NOT u.billable AND NOT u.running
+  AND p.organization_id IS NOT NULL
+GROUP BY u.id HAVING sum(p.amount_micro) <> 0 ORDER BY u.id LIMIT %(most)s
+"""
+_PRICES = """
+SELECT min(e.uid), -coalesce(sum(p.amount_micro) FILTER (WHERE p.account = 'capacity'), 0)::bigint,
+    coalesce(sum(p.amount_micro) FILTER (WHERE p.account = ANY(%(parts)s)), 0)::bigint
+FROM billing_entry e JOIN billing_posting p ON p.entry_id = e.id
+WHERE e.hour >= %(since)s AND e.hour < %(until)s AND e.scope LIKE 'card:%%' AND e.kind = 'metered'
+GROUP BY e.scope, e.hour, e.currency
+HAVING coalesce(sum(p.amount_micro) FILTER (WHERE p.account = 'capacity'), 0)
+    + coalesce(sum(p.amount_micro) FILTER (WHERE p.account = ANY(%(parts)s)), 0) <> 0
+    OR coalesce(sum(p.card_us), 0) > 3600000000
+ORDER BY 1 LIMIT %(most)s
 """
 _ENTRIES = """
 SELECT e.uid, 0, sum(p.amount_micro)::bigint
@@ -60,6 +82,8 @@ _SAYS = (
     ("held time against usage, microseconds", _HOLDS),
     ("the books against the node's count, seconds", _AGENTS),
     ("usage against the ledger, 10⁻⁶ of the currency", _AMOUNTS),
+    ("not to be charged, and charged", _FREE),
+    ("the parts of a card's hour against its price", _PRICES),
     ("an entry that does not sum to zero", _ENTRIES),
     ("a closed month against the ledger", _CLOSED),
 )
@@ -88,6 +112,7 @@ def differences(*, since: datetime, until: datetime, most: int = 1000) -> list[D
         "most": most,
         "apart": APART_S,
         "posted": posted,
+        "parts": [str(one) for one in CARD_PARTS],
     }
     with connection.cursor() as cursor:
         for what, sql in _SAYS:

@@ -15,7 +15,9 @@ from django.db import connection
 from billing.models import Usage
 from billing.selectors.reconciling import differences
 from billing.services.metering import usage_meter
+from billing.services.months import month_close, month_open, month_review
 from billing.services.posting import ledger_post
+from pool.events import SYSTEM
 from pool.models import Hold
 from tests.billing.rows import Books, at, told
 
@@ -25,6 +27,8 @@ JOBS = int(os.environ.get("RECONCILE_JOBS", "40"))
 """How many jobs the run has; the thousand of the acceptance are asked for by hand."""
 
 SINCE, UNTIL = at("2026-02-28"), at("2026-03-02")
+END = at("2026-04-02")
+"""The month is posted to its end where it is closed."""
 
 
 def found():
@@ -96,3 +100,36 @@ def test_a_ledger_tampered_with_is_found(books):
         )
         cursor.execute("SET session_replication_role = DEFAULT")
     assert "an entry that does not sum to zero" in found()
+
+
+def unguarded(statement):
+    """What only somebody with the keys of the database could do."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute(statement)
+        cursor.execute("SET session_replication_role = DEFAULT")
+
+
+def test_a_part_moved_to_another_side_of_its_entry_is_found(books):
+    unguarded(
+        "UPDATE billing_posting SET account = 'revenue' WHERE id = ("
+        " SELECT min(id) FROM billing_posting WHERE account = 'platform_idle')"
+    )
+    assert set(found()) == {"the parts of a card's hour against its price"}
+
+
+def test_work_that_is_not_to_be_charged_and_is_is_found(books):
+    row = Usage.objects.order_by("pk").first()
+    Usage.objects.filter(pk=row.pk).update(billable=False)
+    assert found()["not to be charged"].subject == row.uid
+
+
+def test_a_closed_month_that_says_another_sum_than_its_postings_is_found(books):
+    while ledger_post(until=END, most=800).more:
+        pass
+    month = month_open(organization=books.project.organization, first=at("2026-03-01").date())
+    month_review(month=month, actor=SYSTEM)
+    month_close(month=month, actor=SYSTEM)
+    assert found() == {}
+    unguarded("UPDATE billing_month SET total_micro = total_micro + 1")
+    assert found()["a closed month against the ledger"].subject == month.uid

@@ -4,11 +4,16 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import Sum
 from psycopg.types.range import Range
 
-from billing.models import Usage
+from billing.models import Cursor, Posting, Usage
+from billing.rating.intervals import micros
+from billing.selectors.reconciling import differences
 from billing.selectors.usage import project_month, usage_list
+from billing.services.contracts import contract_set
 from billing.services.metering import usage_meter
+from billing.services.posting import ledger_post
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
 from pool.models import ClockShift, Lease, Membership, Request, Reservation, ReservedCard
@@ -164,3 +169,30 @@ def test_without_a_price_the_time_is_kept_and_the_amount_unknown():
     usage_meter()
     (one,) = idle(row)
     assert (one.reserved_us, one.amount_micro) == (HOUR_US // 2, None)
+
+
+def test_who_pays_for_a_kept_card_that_stays_idle_is_what_the_contract_says():
+    books = Books.opened(rate=RATE)
+    card = card_of(books)
+    type(card).objects.filter(pk=card.pk).update(partition=books.partition)
+    the_clock_says(at("2026-03-01T12:00:00"))
+    home = books.project.organization
+    contract_set(since=at("2026-03-01").date(), guarantee_by="platform", actor=SYSTEM)
+    kept(books, card)
+    usage_meter()
+    Cursor.objects.update_or_create(
+        name="ledger", defaults={"event": micros(at("2026-03-01T10:00:00"))}
+    )
+    ledger_post(until=at("2026-03-01T12:00:00"))
+    own = Posting.objects.filter(organization_id=home.pk)
+    assert not own.exists(), "the platform keeps it at its own cost"
+    assert {row.amount_micro for row in idle(Reservation.objects.get())[:2]} == {RATE}
+    since, until = at("2026-03-01T10:00:00"), at("2026-03-01T12:00:00")
+    assert differences(since=since, until=until) == []
+    contract_set(
+        organization=home, since=at("2026-03-01").date(), guarantee_by="holders", actor=SYSTEM
+    )
+    Cursor.objects.filter(name="ledger").update(event=micros(since))
+    ledger_post(until=until)
+    assert own.aggregate(s=Sum("amount_micro"))["s"] == 2 * RATE
+    assert differences(since=since, until=until) == []
