@@ -137,7 +137,7 @@ def _cuttings(
     policy: Policy,
     within: frozenset[int] | None = None,
 ) -> tuple[Cutting, ...] | None:
-    """What is cut for it in the first mode with a place; of these cards alone where some are named."""
+    """What is cut for it in the first mode that has a place, of these cards if any are named."""
     for mode in modes_offered(board, work, partition):
         grants = grants_for(board, work, partition, mode)
         rows = hopeful(board, mode, grants, board.open_rows(partition))
