@@ -8,10 +8,10 @@ from billing.rating.accounts import Account
 from billing.rating.charge import charge
 from billing.rating.days import day_of
 from billing.rating.intervals import HOUR_US, Span, micros
-from billing.rating.tariffs import Unit
+from billing.rating.tariffs import Rate, Unit
 from billing.rating.terms import Row, adjustments
 from billing.selectors.agreed import Agreed
-from billing.selectors.prices import priced_items, rates_of
+from billing.selectors.prices import RateKey, priced_items, rates_of
 from pool.models.partitions import Partition
 from pool.models.tenants import Project
 
@@ -47,8 +47,14 @@ def effective_price(
     `used_milli` is how much of the hour work is seen running; it counts where what was used does.
     """
     home = project.organization
-    plain = _hour_micro(project, partition, card_model, at, mode="", price_class="")
-    amount = _hour_micro(project, partition, card_model, at, mode=mode, price_class=price_class)
+    rates = rates_of(partitions={partition.pk})
+    listed = {
+        key: [one for one in found if not one.mode and not one.price_class]
+        for key, found in rates.items()
+    }
+    asked_for = (partition.pk, home.currency, card_model, at)
+    plain = _hour_micro(listed, *asked_for, mode="", price_class="")
+    amount = _hour_micro(rates, *asked_for, mode=mode, price_class=price_class)
     if plain is None or amount is None:
         return Effective(home.currency, plain, None, ())
     agreed = Agreed.now()
@@ -72,25 +78,20 @@ def effective_price(
 
 
 def _hour_micro(
-    project: Project,
-    partition: Partition,
+    rates: dict[RateKey, list[Rate]],
+    partition: int,
+    currency: str,
     card_model: str,
     at: datetime,
     *,
     mode: str,
     price_class: str,
 ) -> int | None:
-    """What a whole card costs for an hour; the list price names neither mode nor class."""
-    rates = rates_of(partitions={partition.pk})
-    if not mode:
-        rates = {
-            key: [one for one in found if not one.mode and not one.price_class]
-            for key, found in rates.items()
-        }
+    """What a whole card costs for an hour at these rates."""
     items = priced_items(
         rates,
-        partition=partition.pk,
-        currency=project.organization.currency,
+        partition=partition,
+        currency=currency,
         card_model=card_model,
         mode=mode,
         price_class=price_class,

@@ -16,6 +16,7 @@ from portal.api.v1.billing.agreed import ContractDoor, DiscountDoor, OverheadDoo
 from portal.api.v1.billing.budgets import BudgetDoor
 from portal.api.v1.billing.disputes import DisputeDoor
 from portal.api.v1.billing.invoices import InvoiceDoor
+from portal.api.v1.billing.reports import ReportDoor
 from portal.api.v1.calendar.policies import PolicyDoor
 from portal.api.v1.calendar.reservations import ReservationDoor
 from portal.api.v1.calendar.seats import SeatsDoor
@@ -70,6 +71,7 @@ for noun, door in (
     ("approval-policies", ApprovalPolicyDoor),
     ("capacity", CapacityDoor),
     ("rollout", RolloutDoor),
+    ("reports", ReportDoor),
     ("budgets", BudgetDoor),
     ("contracts", ContractDoor),
     ("discounts", DiscountDoor),

@@ -7,9 +7,14 @@ import pytest
 from django.db import connection
 
 from billing.models import Posting, Usage
+from billing.selectors.budgets import budget_spent
+from billing.selectors.lost import lost_to_preemption
+from billing.selectors.newbook import new_book
 from billing.selectors.reconciling import differences
 from billing.selectors.statements import bill_of
-from billing.selectors.team import month_groups, month_parts
+from billing.selectors.stranded import card_days
+from billing.selectors.team import month_days, month_groups, month_parts, month_waste
+from billing.services.budgets import budget_set
 from billing.services.metering import usage_meter
 from billing.services.months import month_close, month_open, month_review
 from billing.services.posting import ledger_post
@@ -96,9 +101,17 @@ def test_closing_a_month_with_a_million_placements():
     timed("post every hour", post)
     month = month_open(organization=home, first=at("2026-02-01").date())
     where = {"organization": home, "first": month.first}
+    budget = budget_set(organization=home, limit_micro=10**12, actor=SYSTEM)
+    timed("the reconciliation", lambda: differences(since=at("2026-02-01"), until=at("2026-03-01")))
     parts = timed("parts of the month", lambda: month_parts(**where))
     timed("the month by person", lambda: month_groups(by="person", **where))
     timed("the month by template", lambda: month_groups(by="template", **where))
+    timed("where money is wasted", lambda: month_waste(**where))
+    timed("day by day", lambda: month_days(**where))
+    timed("lost to preemption", lambda: lost_to_preemption(**where))
+    timed("the month at the next prices", lambda: new_book(**where))
+    timed("stranded by day", lambda: card_days(since=at("2026-02-01"), until=at("2026-03-01")))
+    timed("a budget", lambda: budget_spent(budget=budget, at=at("2026-02-28")))
     bill = timed("the bill's lines", lambda: bill_of(month))
     timed("review", lambda: month_review(month=month, actor=SYSTEM))
     closed = timed("close", lambda: month_close(month=month, actor=SYSTEM))

@@ -29,6 +29,8 @@ class UsageOut(serializers.ModelSerializer[Usage]):
         source="kept.reservation.lease.uid", default=None, allow_null=True
     )
     seconds = serializers.SerializerMethodField()
+    used_seconds = serializers.SerializerMethodField()
+    known_seconds = serializers.SerializerMethodField()
 
     class Meta:
         model = Usage
@@ -48,6 +50,8 @@ class UsageOut(serializers.ModelSerializer[Usage]):
             "starts_at",
             "ends_at",
             "seconds",
+            "used_seconds",
+            "known_seconds",
             "running",
             "corrected",
             "billable",
@@ -69,6 +73,14 @@ class UsageOut(serializers.ModelSerializer[Usage]):
     def get_seconds(self, row: Usage) -> float:
         """Seconds held in that hour, exact to the microsecond."""
         return row.reserved_us / 1_000_000
+
+    def get_used_seconds(self, row: Usage) -> float:
+        """For how much of it work was seen running on the card; written when the hour is posted."""
+        return row.used_us / 1_000_000
+
+    def get_known_seconds(self, row: Usage) -> float:
+        """For how much of it the card was measured: the rest is unknown, not idle."""
+        return row.known_us / 1_000_000
 
 
 class UsageFilters(Filters):

@@ -9,6 +9,7 @@ from billing.selectors.agreed import Agreed
 from billing.selectors.statements import month_now
 from pool.lifecycle.roles import Role
 from pool.models import Organization, Project
+from pool.selectors.memberships import Standing
 from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.pages.htmx import HtmxRequest
@@ -31,8 +32,12 @@ class Place:
 
 
 def homes(request: HtmxRequest) -> list[Organization]:
-    """Organizations of which one may read some cost, by name."""
-    standing = request.standing
+    """Organizations of which the visitor may read some cost, by name."""
+    return homes_of(request.standing)
+
+
+def homes_of(standing: Standing) -> list[Organization]:
+    """Organizations of which somebody may read some cost, by name."""
     rows = Organization.objects.order_by("name")
     if standing.platform:
         return list(rows)
@@ -56,7 +61,11 @@ def place_at(request: HtmxRequest) -> Place:
 
 def place_of(request: HtmxRequest, home: Organization) -> Place:
     """The same of a known organization."""
-    standing = request.standing
+    return place_in(request.standing, home)
+
+
+def place_in(standing: Standing, home: Organization) -> Place:
+    """What somebody of this standing may read of an organization's cost."""
     whole = standing.platform or home.pk in standing.in_organizations(*READS)
     projects = None
     if not whole:

@@ -24,6 +24,7 @@ from pool.selectors.partitions import partition_list
 from portal.access.guards import may
 from portal.access.roles import Verb
 from portal.pages.billing.amounts import amount_of
+from portal.pages.billing.effective import effective_context
 from portal.pages.calendar.moments import MomentField
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refuse_unless
@@ -132,6 +133,7 @@ def index(request: HtmxRequest) -> HttpResponse:
         "now": rows.filter(valid__contains=now),
         "next": rows.filter(valid__startswith__gt=now).order_by("valid__startswith")[:SOON],
         "calculator": sums,
+        **effective_context(request, partitions),
         "result": hourly_price(**sums.cleaned_data) if sums.is_bound and sums.is_valid() else None,
         "contracts": Contract.objects.select_related("organization")[:SOON] if manages else [],
         "discounts": Discount.objects.select_related("organization", "project", "partition")[:SOON]

@@ -34,7 +34,7 @@ from billing.services.months import (
 )
 from pool.errors import Invalid
 from pool.events import Actor
-from portal.access.guards import found, may
+from portal.access.guards import anywhere, found, may
 from portal.access.roles import Verb
 from portal.pages.billing.amounts import amount_of, words_of
 from portal.pages.billing.places import homes, place_of
@@ -123,7 +123,9 @@ def line(request: HtmxRequest, uid: str) -> HttpResponse:
     found_line = line_named(bill_of(row), name)
     if found_line is None:
         raise Http404
-    postings = list(line_postings(row, found_line)[:SHOWN])
+    start = _start(request)
+    found_rows = list(line_postings(row, found_line)[start : start + SHOWN + 1])
+    postings, more = found_rows[:SHOWN], len(found_rows) > SHOWN
     named = Usage.objects.select_related(
         "workload", "owner", "hold__placement", "kept__reservation__lease"
     ).in_bulk([one.usage_id for one in postings if one.usage_id is not None])
@@ -132,7 +134,10 @@ def line(request: HtmxRequest, uid: str) -> HttpResponse:
         "line": found_line,
         "what": account_words(found_line.what.account),
         "rows": [(one, named.get(one.usage_id or 0)) for one in postings],
-        "more": len(postings) == SHOWN,
+        "start": start,
+        "earlier": max(0, start - SHOWN) if start else None,
+        "later": start + SHOWN if more else None,
+        "events": anywhere(request.standing, Verb.EVENT_SEE),
         "may_dispute": found_line.what.project is not None,
     }
     return render(request, "pages/billing/line.html", context)
@@ -192,6 +197,14 @@ def decide(request: HtmxRequest, uid: str) -> HttpResponse:
     )
     messages.success(request, _("Decided."))
     return go(request, reverse("statement", args=[row.month.uid]))
+
+
+def _start(request: HtmxRequest) -> int:
+    """From which hour of the line on."""
+    said = request.GET.get("from", "0")
+    if not said.isascii() or not said.isdigit() or len(said) > 9:
+        raise Http404
+    return int(said)
 
 
 def _one(request: HtmxRequest, uid: str) -> Month:

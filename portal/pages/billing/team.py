@@ -1,6 +1,5 @@
 """Team billing: the month so far, what it is made of, who and what, and where money is wasted."""
 
-from collections.abc import Collection
 from datetime import date, timedelta
 from typing import Any
 
@@ -11,20 +10,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from billing.rating.accounts import CARD_PARTS, Account
-from billing.rating.days import day_of, month_of, next_month
+from billing.rating.days import next_month
 from billing.reports.words import HELP, account_words
 from billing.selectors.budgets import budget_list, budget_spent
-from billing.selectors.holds import database_now
+from billing.selectors.newbook import new_book
 from billing.selectors.statements import month_now
-from billing.selectors.team import (
-    GROUPS,
-    month_days,
-    month_forecast,
-    month_groups,
-    month_parts,
-    month_total_until,
-    month_waste,
-)
+from billing.selectors.team import GROUPS
+from portal.pages.billing.month import month_report
 from portal.pages.billing.places import Place, homes, place_at
 from portal.pages.htmx import HtmxRequest, fragment, page
 
@@ -91,24 +83,23 @@ def month_asked(said: str, otherwise: date) -> date:
 
 
 def _month(request: HtmxRequest, place: Place, first: date, by: str) -> dict[str, Any]:
-    home, projects = place.organization, place.projects
-    parts = month_parts(organization=home, first=first, projects=projects)
-    total = sum(parts.values())
-    groups = month_groups(organization=home, first=first, by=by, projects=projects)
-    most = max((one.micro for one in groups), default=0)
+    told = month_report(place=place, first=first, by=by)
+    most = max((one.micro for one in told.groups), default=0)
     return {
-        "parts": _parts(parts),
-        "total": total,
-        "held": sum(micro for name, micro in parts.items() if name in CARD_PARTS),
-        "forecast": month_forecast(organization=home, first=first, micro=total),
-        "last": _same_day(place, first, projects),
-        "groups": [(one, max(0, one.micro) * 100 // most if most > 0 else 0) for one in groups],
-        "wastes": [
-            (one, *remedy(one.account, one.kind))
-            for one in month_waste(organization=home, first=first, projects=projects)
+        "parts": _parts(told.parts),
+        "total": told.total,
+        "held": sum(micro for name, micro in told.parts.items() if name in CARD_PARTS),
+        "forecast": told.forecast,
+        "band": told.band,
+        "last": told.last,
+        "groups": [
+            (one, max(0, one.micro) * 100 // most if most > 0 else 0) for one in told.groups
         ],
-        "days": month_days(organization=home, first=first, projects=projects),
+        "wastes": [(one, *remedy(one.account, one.kind)) for one in told.wastes],
+        "days": told.days,
+        "lost": told.lost,
         "budgets": _budgets(request, place),
+        "new_book": new_book(organization=place.organization, first=first, projects=place.projects),
     }
 
 
@@ -128,18 +119,6 @@ def _parts(parts: dict[str, int]) -> list[dict[str, Any]]:
         for name in sorted(parts, key=lambda one: order.get(one, 99))
         if parts[name]
     ]
-
-
-def _same_day(place: Place, first: date, projects: Collection[int] | None) -> int | None:
-    """What the month before had come to by the same day; None where this one does not run."""
-    today = day_of(database_now(), place.organization.zone)
-    if month_of(today) != first:
-        return None
-    before = (first - timedelta(days=1)).replace(day=1)
-    until = min(before + timedelta(days=today.day), first)
-    return month_total_until(
-        organization=place.organization, first=before, day=until, projects=projects
-    )
 
 
 def _budgets(request: HtmxRequest, place: Place) -> list[Any]:
