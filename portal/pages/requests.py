@@ -32,6 +32,7 @@ from portal.access.guards import found, guard, may
 from portal.access.roles import Verb
 from portal.pages.advisor.waits import effects_for
 from portal.pages.answers import Answer, answer
+from portal.pages.approving.astext import as_rest, as_yaml, filled_from
 from portal.pages.approving.budgets import budgets_of
 from portal.pages.calendar.moments import MomentField, in_zone
 from portal.pages.catalogue.fields import GivenFields, given_named
@@ -181,6 +182,21 @@ def new(request: HtmxRequest) -> HttpResponse:
 
 
 @page("POST")
+def load(request: HtmxRequest) -> HttpResponse:
+    """The form, filled in from a text; nothing is sent."""
+    text, error, start = request.POST.get("text", ""), "", _start(request)
+    try:
+        start |= filled_from(text, standing=request.standing)
+    except PoolError as refused:
+        detail = getattr(refused, "detail", {}).get("text", [str(refused)])
+        error = " ".join(map(str, detail))
+    form = RequestForm(initial=start, standing=request.standing)
+    in_zone(form, request.user)
+    context = {"form": form, "standing": request.standing, "load_text": text, "load_error": error}
+    return render(request, "pages/requests/new.html", context, status=422 if error else 200)
+
+
+@page("POST")
 def judged(request: HtmxRequest) -> HttpResponse:
     """Only the answer beside the form, while one types."""
     form = RequestForm(request.POST, standing=request.standing)
@@ -280,7 +296,8 @@ def answered(request: HtmxRequest, form: RequestForm) -> dict[str, Any]:
         answer=said,
         seconds=form.seconds,
     )
-    return {"answer": said, "took": took, "alike": alike, "judging": True, "budgets": budgets}
+    told = {"answer": said, "took": took, "alike": alike, "judging": True, "budgets": budgets}
+    return told | {"as_yaml": as_yaml(form), "as_rest": as_rest(form)}
 
 
 @page("POST")

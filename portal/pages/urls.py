@@ -96,6 +96,7 @@ urlpatterns = [
     *approving.urlpatterns,
     path("requests/", requests.index, name="requests"),
     path("requests/new/", requests.new, name="request-new"),
+    path("requests/load/", requests.load, name="request-load"),
     path("requests/judged/", requests.judged, name="request-judged"),
     path("requests/<str:uid>/", requests.detail, name="request"),
     path("requests/<str:uid>/withdraw/", requests.withdraw, name="request-withdraw"),

@@ -31,6 +31,7 @@ class QuotaOut(serializers.ModelSerializer[Quota]):
     user = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
     partition = serializers.SlugRelatedField[Any](slug_field="slug", read_only=True)
     limit = serializers.IntegerField(source="limit_value")
+    available = serializers.SerializerMethodField()
     over_by = serializers.SerializerMethodField()
 
     class Meta:
@@ -48,9 +49,14 @@ class QuotaOut(serializers.ModelSerializer[Quota]):
             "granted",
             "lend_limit",
             "held",
+            "available",
             "over_by",
             "changed_at",
         ]
+
+    def get_available(self, row: Quota) -> int:
+        """How much more may be held; 0 where more is held than the limit allows."""
+        return max(0, row.limit_value - row.held)
 
     def get_over_by(self, row: Quota) -> int:
         """How much more is held than the limit allows."""

@@ -53,7 +53,7 @@ class StepsForm(forms.Form):
         """A step above a limit has one, and names partitions that there are."""
         names = (*MEASURES, "partitions", "reserved")
         if all(data.get(f"{role}_{name}") in (None, "", [], False) for name in names):
-            said = _("Fill in a limit, a partition, or choose another time.")
+            said = _("Fill in a limit or a partition, or choose always or never.")
             self.add_error(f"{role}_when", said)
         wanted = data.get(f"{role}_partitions") or []
         known = set(Partition.objects.filter(slug__in=wanted).values_list("slug", flat=True))

@@ -60,6 +60,16 @@ def index(request: HtmxRequest) -> HttpResponse:
     return fragment(request, PAGE, TABLE, _context(request, tree))
 
 
+@page("GET")
+def use(request: HtmxRequest) -> HttpResponse:
+    """What is promised and held now, for a table that is open: what one types there stays."""
+    refuse_unless(anywhere(request.standing, Verb.QUOTA_SEE))
+    tree = _tree(request)
+    if tree is None:
+        raise NotYours
+    return render(request, "pages/quotatree/_use.html", {"tree": tree})
+
+
 @page("POST")
 def judged(request: HtmxRequest) -> HttpResponse:
     """What saving would bring: who is over, what does not add up, who waits longer or shorter."""

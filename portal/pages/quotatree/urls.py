@@ -6,6 +6,7 @@ from portal.pages.quotatree import books, node, planned, tree
 
 urlpatterns = [
     path("quotas/tree/", tree.index, name="quota-tree"),
+    path("quotas/tree/use/", tree.use, name="quota-tree-use"),
     path("quotas/tree/judged/", tree.judged, name="quota-tree-judged"),
     path("quotas/tree/bulk/", tree.bulk, name="quota-tree-bulk"),
     path("quotas/tree/<str:key>/", node.detail, name="quota-node"),

@@ -32,13 +32,13 @@ NUMBERS = {
 """Words of the need that are numbers, with their units."""
 CARDS = {
     "vendors": _("Only cards of these makers"),
-    "models": _("Only these kinds of card"),
+    "labels": _("Only these kinds of card"),
     "architectures": _("Only these architectures"),
 }
 """Words of the need that are lists of names."""
 CARD_HINTS = {
     "vendors": _("As nvidia, amd; several with commas. Nothing: any."),
-    "models": _("As A100-80GB, H100-80GB; several with commas. Nothing: any."),
+    "labels": _("As A100-80GB, H100-80GB; several with commas. Nothing: any."),
     "architectures": _("As ampere, hopper; several with commas. Nothing: any."),
 }
 KINDS = [("job", _("jobs")), ("notebook", _("notebooks"))]

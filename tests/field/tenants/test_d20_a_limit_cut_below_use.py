@@ -11,6 +11,7 @@ from tests import factories as make
 from tests import rows
 from tests.pool.obedient import Obedient
 from tests.pool.place import Place, seen
+from tests.portal.callers import caller
 
 pytestmark = pytest.mark.django_db
 
@@ -40,6 +41,9 @@ def test_a_cut_below_use_shows_over_by_starts_nothing_and_stops_nothing(place):
     assert (row.limit_value, row.held, row.ceiling) == (4_000_000, 6_000_000, 6_000_000)
     told = Event.objects.filter(kind="quota.changed").last().data
     assert (told["over_by"], told["before"], told["after"]) == (2_000_000, 8_000_000, 4_000_000)
+    who = caller(rows.member(place.into, role="lead"))
+    (shown,) = who.get("quotas?kind=limit").json()["results"]
+    assert (shown["available"], shown["over_by"]) == (0, 2_000_000)
     late = place.submit(need={"whole": True}, asked_micro=1_000_000)
     assert late.state == "queued"
     states = set(Workload.objects.exclude(pk=late.pk).values_list("state", flat=True))

@@ -7,10 +7,11 @@ import pytest
 from django.utils import timezone
 
 from pool.cycle.expire import expire
-from pool.models import Lease, Request, Workload
+from pool.models import Lease, Membership, Request, TemplateVersion, User, Workload
 from pool.services.approvals.reminders import leases_spoken_of
 from pool.services.decisions import request_approve
 from pool.services.extensions import lease_extension_ask, lease_resize_ask
+from pool.services.people.groups import directory_read, group_role_set
 from pool.services.requests import request_submit
 from pool.services.workloads import workload_submit
 from tests import factories as make
@@ -62,16 +63,32 @@ def enlarged(world, lease):
     )
 
 
+def synced(world):
+    """The nightly reading of the directory, from which the member's role comes."""
+    Membership.objects.filter(user=world.member).update(source="ldap")
+    User.objects.filter(pk=world.member.pk).update(source="ldap")
+    by = make.by(world.platform)
+    words = {"source": "ldap", "group": "vision", "role": "member", "project": world.project}
+    group_role_set(actor=by, **words)
+    directory_read(source="ldap", people={world.member.username: ["vision"]}, actor=by)
+    assert Membership.objects.filter(user=world.member, project=world.project).count() == 1
+
+
+@pytest.mark.parametrize("kind", ["job", "notebook"])
 @pytest.mark.parametrize("ask", [renewed, enlarged])
 @pytest.mark.handmade_books
-def test_old_rights_hold_until_the_old_end_and_then_it_expires_as_normal(world, lease, ask):
+def test_old_rights_hold_until_the_old_end_and_then_it_expires_as_normal(world, lease, ask, kind):
+    TemplateVersion.objects.filter(pk=world.finetune.pk).update(kind=kind)
+    world.finetune.refresh_from_db()
     end = lease.valid.upper
     request = ask(world, lease)
     expire(), leases_spoken_of(actor=make.by(world.platform))
+    synced(world)
     lease.refresh_from_db()
     assert (lease.state, lease.valid.upper, lease.copies) == ("active", end, 2)
     running, waiting = work(world, lease), work(world, lease)
     assert {running.state, waiting.state} == {"queued"}
+    assert running.kind == kind
     Workload.objects.filter(pk=running.pk).update(state="running")
 
     gone = timezone.now() - timedelta(seconds=1)

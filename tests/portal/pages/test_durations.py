@@ -95,7 +95,7 @@ def test_a_template_for_notebooks_on_named_cards_is_made_at_the_page(visit, worl
         "kind": "notebook",
         "work_class": "notebook",
         "idle_seconds": "2 h",
-        "models": "A100-80GB, H100-80GB",
+        "labels": "A100-80GB, H100-80GB",
         "vendors": "nvidia",
         "min_driver": "550.54",
         "organization": world.own.organization.slug,
@@ -106,7 +106,7 @@ def test_a_template_for_notebooks_on_named_cards_is_made_at_the_page(visit, worl
     version = found.versions.get()
     assert (version.kind, version.idle_seconds) == ("notebook", 7200)
     assert found.organization == world.own.organization
-    assert version.need["models"] == ["A100-80GB", "H100-80GB"]
+    assert version.need["labels"] == ["A100-80GB", "H100-80GB"]
     assert (version.need["vendors"], version.need["min_driver"]) == (["nvidia"], "550.54")
     page = admin.open(f"/templates/{found.uid}/edit/").content.decode()
     assert 'value="A100-80GB, H100-80GB"' in page and 'value="2 h"' in page

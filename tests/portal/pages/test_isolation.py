@@ -9,8 +9,10 @@ import re
 import pytest
 from django.db import transaction
 
-from portal.pages.panels import OWN, panel_key
+from pool.topics import BELL
+from portal.pages.panels import _JUDGES, OWN, panel_key
 from portal.pages.urls import urlpatterns
+from tests.architecture.house import ROOT
 from tests.portal.api.test_isolation import address_of
 from tests.portal.world import ROLES
 
@@ -157,9 +159,30 @@ def test_a_page_without_an_address_is_open_or_forbidden_but_never_an_error(visit
         assert tried(visit(role), "GET", f"/{path}") in {200, 302, 303, 400, 403, 404, 405, 422}
 
 
-@pytest.mark.parametrize("noun", ["workload", "log", "request"])
+THINGS = {
+    "workload": lambda tenant: tenant.workload,
+    "log": lambda tenant: tenant.workload,
+    "load": lambda tenant: tenant.workload,
+    "request": lambda tenant: tenant.request,
+}
+"""Live topics of one tenant's things, and the thing."""
+SHARED = {"pool": "the map", "use": "the map", "node": "the pool's", "card": "the pool's"}
+"""Live topics of what is the pool's: what they show of tenants is judged by their own tests."""
+APART_TOPICS = {*OWN, "queue", BELL}
+
+
+def test_every_live_topic_stands_in_a_table():
+    """Those that pages subscribe to, and those that anybody may ask for by hand."""
+    pages = (path.read_text() for path in (ROOT / "templates").rglob("*.html"))
+    told = {noun for text in pages for noun in re.findall(r'data-live(?:-poke)?="([a-z]+)', text)}
+    known = {*THINGS, *SHARED, *APART_TOPICS}
+    assert told <= known, told - known
+    assert set(_JUDGES) <= known, set(_JUDGES) - known
+
+
+@pytest.mark.parametrize("noun", sorted(THINGS))
 def test_a_live_topic_of_another_tenant_is_refused_to_every_role(world, noun):
-    thing = {"request": lambda t: t.request}.get(noun, lambda t: t.workload)
+    thing = THINGS[noun]
     for role in ROLES:
         user = world.by(role).user
         own, other = (panel_key(user, f"{noun}:{thing(t).uid}") for t in (world.own, world.other))

@@ -52,6 +52,20 @@ def test_the_tree_shows_who_has_and_holds_what_and_members_on_demand(visit, worl
 
 
 @pytest.mark.handmade_books
+def test_what_is_held_follows_while_one_looks_and_what_one_types_stays(visit, world, tree):
+    admin, row = visit("platform_admin"), tree["project"]
+    page = admin.open(WHERE).content.decode()
+    assert 'data-live-poke="home"' in page and "/quotas/tree/use/?" in page
+    assert f'data-held="{key(row)}"' in page
+    Quota.objects.filter(pk=row.pk).update(held=7_000_000, ceiling=7_000_000)
+    now = WHERE.replace("/tree/", "/tree/use/")
+    told = admin.open(now).content.decode()
+    assert f"innerHTML:[data-held='{key(row)}']" in told
+    assert "7 cards" in told and "over the limit" in told and "<input" not in told
+    assert key(row) not in visit("stranger").open(now).content.decode()
+
+
+@pytest.mark.handmade_books
 def test_saving_needs_a_reason_and_is_kept_as_one_change(visit, world, tree):
     admin = visit("platform_admin")
     words = change(tree["project"], "5,5") | change(tree["member"], "")

@@ -1,6 +1,11 @@
 """Asking for cards in a form."""
 
+import json
+import re
+from html import unescape
+
 import pytest
+import yaml
 
 from pool.events import Actor
 from pool.models import Card, Request
@@ -111,6 +116,42 @@ def test_the_answer_survives_half_a_form(visit, world):
     for changed in ({"time_value": ""}, {"template": ""}, {"project": "x"}, {"how": "size"}):
         answer = visit("member").send("/requests/judged/", form(world, **changed))
         assert answer.status_code == 200
+
+
+def test_the_form_is_told_as_text_and_filled_in_from_it_again(visit, world):
+    member = visit("member")
+    asked = form(world, title="Sweep", purpose="Friday.", copies="2", time_value="90 min")
+    asked |= {"how": "size", "memory_gb": "20", "compute_percent": "30"}
+    shown = member.send("/requests/judged/", asked).content.decode()
+    text = unescape(re.search(r"<pre[^>]*>(.*?)</pre>", shown, re.DOTALL).group(1))
+    words = yaml.safe_load(text)
+    assert (words["duration_seconds"], words["copies"], words["title"]) == (5400, 2, "Sweep")
+    assert world.by("member").post("requests", words).status_code == 201
+    for said in (text, json.dumps(words)):
+        page = member.send("/requests/load/", {"text": said})
+        assert page.status_code == 200
+        again = page.content.decode()
+        for field in ('value="1 h 30 min"', 'value="Sweep"', 'value="20"', 'value="30"'):
+            assert field in again, field
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("project: [", "Line 1 cannot be read."),
+        ("- one", "The words of a request are needed"),
+        ("project: vision\ntemplate: no-such\nduration_seconds: 60", "none of this name"),
+        ("project: vision\ntemplate: x", "duration_seconds: "),
+        ("project: vision\nwhat: 1\ntemplate: x\nduration_seconds: 60", "what: Unknown field."),
+    ],
+)
+def test_a_text_that_says_no_request_is_told_why_and_kept(visit, world, text, said):
+    before = Request.objects.count()
+    page = visit("member").send("/requests/load/", {"text": text})
+    told = unescape(page.content.decode())
+    assert page.status_code == 422
+    assert said in told and text in told
+    assert Request.objects.count() == before
 
 
 def test_a_request_is_withdrawn_by_its_owner_and_not_by_a_viewer(visit, world):
