@@ -8,10 +8,14 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from portal.access.watching import may_watch
 from portal.metrics.collector import Rounds
 from portal.metrics.pool import Pool
+from portal.metrics.portal import Portal
+from portal.metrics.work import Work
 
 REGISTRY = CollectorRegistry(auto_describe=False)
 REGISTRY.register(Rounds())
 REGISTRY.register(Pool())
+REGISTRY.register(Work())
+REGISTRY.register(Portal())
 
 
 @require_safe

@@ -116,6 +116,7 @@ urlpatterns = [
     path("notices/letters/<str:name>/", letters.letter, name="notice-letter"),
     path("notices/<str:uid>/", inbox.follow, name="notice-follow"),
     path("map/", map.index, name="map"),
+    path("map/usage/", carded.pool_usage, name="map-usage"),
     path("map/cards/<str:uid>/", map.card, name="map-card"),
     path("found/", found.index, name="found"),
     path("found/<str:uid>/adopt/", found.adopt, name="found-adopt"),

@@ -9,10 +9,11 @@ from django.db import connection
 
 from nodeagent.protocol.samples import Reading, SampleBatch
 from pool.clock import now
-from pool.models.telemetry.rollups import METRICS
+from pool.models.telemetry.rollups import HOUR_S, METRICS
 from pool.selectors.telemetry.series import series_of
 from pool.services import samples
 from pool.services.samples import samples_take
+from portal.pages.telemetry.curves import POOL_SHOWN
 from tests import rows
 from tests.benchmarks.bench_lists import blocks
 
@@ -78,9 +79,8 @@ def test_readings_are_stored_nearly_as_fast_as_a_bare_copy():
     )
 
 
-@pytest.mark.django_db
-@pytest.mark.timeout(3600)
-def test_a_month_of_one_card_among_many_reads_little():
+def _a_month():
+    """Hours of a month of so many cards; its ends."""
     until = now().replace(minute=0, second=0, microsecond=0)
     since = until - timedelta(days=DAYS)
     with connection.cursor() as cursor:
@@ -89,7 +89,14 @@ def test_a_month_of_one_card_among_many_reads_little():
         words = {"cards": CARDS, "since": since, "until": until, "width": len(METRICS)}
         cursor.execute(FILL, words)
         cursor.execute("ANALYZE pool_rollup_hour")
-    took, found = [], None
+    return since, until
+
+
+@pytest.mark.django_db
+@pytest.mark.timeout(3600)
+def test_a_month_of_one_card_and_of_all_cards_together():
+    since, until = _a_month()
+    took = []
     for card in (1, CARDS // 2, CARDS):
         begun = time.perf_counter()
         found = series_of(
@@ -106,3 +113,20 @@ def test_a_month_of_one_card_among_many_reads_little():
         f" {1000 * max(took):.0f} ms at worst, {read} blocks of 8 KiB"
     )
     assert read < 5 * DAYS * 24
+    begun = time.perf_counter()
+    found = series_of(since=since, until=until, metrics=POOL_SHOWN, pool=True, step=HOUR_S)
+    whole = time.perf_counter() - begun
+    assert len(found.points) == DAYS * 24
+    with connection.cursor() as cursor:
+        begun = time.perf_counter()
+        cursor.execute(
+            "SELECT at, avg(mean[2]) FROM pool_rollup_hour"
+            " WHERE slice_id IS NULL AND at >= %s AND at < %s GROUP BY at",
+            [since, until],
+        )
+        assert len(cursor.fetchall()) == DAYS * 24
+        bare = time.perf_counter() - begun
+    print(  # noqa: T201
+        f"\n{DAYS} days of all {CARDS} cards together, {len(POOL_SHOWN)} metrics: {whole:.2f} s;"
+        f" the mean of one metric alone {bare:.2f} s, ratio {whole / bare:.1f}"
+    )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 
 from django.db import connection
 from django.db.models import Count, Sum
@@ -114,3 +115,83 @@ def held_micro(*, most: int) -> Sequence[tuple[str, str, int]]:
     rows = Hold.objects.filter(held__upper_inf=True, card__isnull=False)
     named = rows.values_list(f"{owner}__organization__slug", f"{owner}__slug")
     return list(named.annotate(sum=Sum("equivalents_micro")).order_by("-sum")[:most])
+
+
+@dataclass(frozen=True, slots=True)
+class SliceNow:
+    """One slice with its newest reading; None is unknown."""
+
+    node: str
+    index: int
+    uid: str
+    mode: str
+    sm: float | None
+    memory_mib: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkNow:
+    """One workload over its slices: SM is the mean, memory is summed; None is unknown."""
+
+    organization: str
+    project: str
+    uid: str
+    kind: str
+    held_mib: int
+    sm: float | None
+    memory_mib: float | None
+
+
+_SLICES = """
+SELECT n.name, c.index, sl.uid, sl.mode, s.sm_mean, s.memory_mib_mean
+FROM (SELECT DISTINCT ON (slice_id) * FROM pool_sample
+      WHERE slice_id IS NOT NULL AND at > %s ORDER BY slice_id, at DESC) s
+JOIN pool_slice sl ON sl.id = s.slice_id AND upper_inf(sl.lived)
+JOIN pool_card c ON c.id = sl.card_id JOIN pool_node n ON n.id = c.node_id
+ORDER BY n.name, c.index, sl.id LIMIT %s
+"""
+_WORK = """
+SELECT o.slug, p.slug, w.uid, w.kind, sum(sl.memory_mib), avg(s.sm_mean), sum(s.memory_mib_mean)
+FROM (SELECT DISTINCT ON (slice_id) * FROM pool_sample
+      WHERE slice_id IS NOT NULL AND at > %s ORDER BY slice_id, at DESC) s
+JOIN pool_slice sl ON sl.id = s.slice_id
+JOIN pool_attempt a ON a.id = s.attempt_id JOIN pool_workload w ON w.id = a.workload_id
+JOIN pool_project p ON p.id = w.project_id JOIN pool_organization o ON o.id = p.organization_id
+WHERE w.state = 'running'
+GROUP BY w.id, o.slug, p.slug ORDER BY 5 DESC, w.id LIMIT %s
+"""
+
+
+def slices_now(*, most: int) -> list[SliceNow]:
+    """The first `most` slices that were measured within a minute, by node and card."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SLICES, [now() - FRESH, most])
+        return [SliceNow(*row) for row in cursor.fetchall()]
+
+
+def work_now(*, most: int) -> list[WorkNow]:
+    """Of what runs and was measured within a minute, the `most` that hold the most memory."""
+    with connection.cursor() as cursor:
+        cursor.execute(_WORK, [now() - FRESH, most])
+        return [_work(*row) for row in cursor.fetchall()]
+
+
+def _work(
+    organization: str,
+    project: str,
+    uid: str,
+    kind: str,
+    held: Decimal,
+    sm: float | None,
+    memory_mib: float | None,
+) -> WorkNow:
+    return WorkNow(organization, project, uid, kind, int(held), sm, memory_mib)
+
+
+def readings_age_s() -> float | None:
+    """How long ago anything was measured; None when nothing was within a day."""
+    at = now()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT max(at) FROM pool_sample WHERE at > %s", [at - timedelta(days=1)])
+        newest = cursor.fetchone()[0]
+    return None if newest is None else max(0.0, (at - newest).total_seconds())

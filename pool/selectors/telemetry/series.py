@@ -51,27 +51,26 @@ def series_of(
     metrics: Sequence[str] = METRICS,
     attempts: Sequence[int] = (),
     card: int | None = None,
+    pool: bool = False,
     step: int | None = None,
 ) -> Series:
-    """The series of some attempts together, or of one whole card, in one query.
+    """The series of some attempts together, of one whole card, or of all cards, in one query.
 
-    Values of several slices at one moment are summed where that makes sense, else averaged. Without
-    `step` it is the finest that is still kept from `since` on.
+    Values of several slices or cards at one moment are summed where that makes sense, else
+    averaged. Without `step` it is the finest that is still kept from `since` on.
     """
     length = max(0.0, (until - since).total_seconds())
     if step is None:
         keeps = kept(cards=Card.objects.count(), numbers=numbers_now())
         age = (now() - since).total_seconds()
         step = step_for(length_s=length, age_s=age, keeps=keeps)
-    where, named = "attempt_id = ANY(%s)", list(attempts)
-    if card is not None:
-        where, named = "card_id = ANY(%s) AND slice_id IS NULL", [card]
+    where, named = _whose(attempts=attempts, card=card, pool=pool)
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT date_bin(%s::interval, at, 'epoch') AS moment, {_columns(step, metrics)} "  # noqa: S608
             f"FROM {_TABLE[step]} WHERE {where} AND at >= %s AND at < %s "
             f"GROUP BY 1 ORDER BY 1 DESC LIMIT {MOST_POINTS}",
-            [f"{step} seconds", named, since, until],
+            [f"{step} seconds", *named, since, until],
         )
         rows = cursor.fetchall()[::-1]
     width = len(metrics)
@@ -81,6 +80,15 @@ def series_of(
         name: min(1.0, covered[at] / length) if length else 0.0 for at, name in enumerate(metrics)
     }
     return Series(since, until, step, tuple(metrics), points, known)
+
+
+def _whose(*, attempts: Sequence[int], card: int | None, pool: bool) -> tuple[str, list[list[int]]]:
+    """Which rows count, and what stands in the statement for them."""
+    if pool:
+        return "slice_id IS NULL", []
+    if card is not None:
+        return "card_id = ANY(%s) AND slice_id IS NULL", [[card]]
+    return "attempt_id = ANY(%s)", [list(attempts)]
 
 
 def _columns(step: int, metrics: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from pool.selectors.telemetry.latest import link_now
 from pool.selectors.telemetry.week import DAYS, card_week
 from portal.pages.alerting.ways import WEEK
 from portal.pages.htmx import HtmxRequest, page
-from portal.pages.telemetry.curves import card_series
+from portal.pages.telemetry.curves import card_series, pool_series
 
 
 @page("GET")
@@ -50,3 +50,10 @@ def card_weeks(request: HtmxRequest, uid: str) -> HttpResponse:
         "alerts": sum(one.alerts for one in hours),
     }
     return render(request, "pages/telemetry/_weeks.html", context)
+
+
+@page("GET")
+def pool_usage(request: HtmxRequest) -> HttpResponse:
+    """All cards together over the span that was chosen; who uses them is not in it."""
+    series = pool_series(request.GET.get("span", ""))
+    return render(request, "pages/telemetry/_pool.html", {"series": series})

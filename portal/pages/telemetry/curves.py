@@ -3,15 +3,19 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.core.cache import cache
+from django.db.models import Sum
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from pool.clock import now
+from pool.models.cards import Card
 from pool.models.placements import Hold
-from pool.models.telemetry.rollups import METRICS
+from pool.models.telemetry.rollups import HOUR_S, METRICS, MINUTE_S
 from pool.models.workloads import Attempt, Workload
 from pool.selectors.telemetry.series import Series, series_of
 
@@ -22,6 +26,16 @@ SPANS = {
     "month": (gettext_lazy("30 days"), timedelta(days=30)),
 }
 """What can be chosen; a span that begins before the attempt begins with it."""
+
+OF_POOL = {
+    "hour": (MINUTE_S, 60),
+    "day": (HOUR_S, 300),
+    "week": (HOUR_S, 600),
+    "month": (HOUR_S, 3600),
+}
+"""How finely all cards together are read, and for how many seconds that is kept."""
+
+POOL_SHOWN = ("sm", "util", "occupancy", "memory_mib", "bandwidth", "power_w", "temperature_c")
 
 SHOWN = (
     "sm",
@@ -65,6 +79,33 @@ def card_series(card: int, span: str = "") -> dict[str, Any]:
     until, chosen = now(), span if span in SPANS else "day"
     found = series_of(since=until - SPANS[chosen][1], until=until, metrics=SHOWN, card=card)
     return _stack(found, chosen, None)
+
+
+def pool_series(span: str = "") -> dict[str, Any]:
+    """All cards together over the span that ends now: shares are means, the rest is summed.
+
+    It is made once for all who look: the longer the span, the longer it is kept.
+    """
+    chosen = span if span in SPANS else "day"
+    key = f"pool-series-{chosen}-{get_language()}"
+    found: dict[str, Any] | None = cache.get(key)
+    if found is None:
+        until, (step, kept_s) = now(), OF_POOL[chosen]
+        since = until - SPANS[chosen][1]
+        series = series_of(since=since, until=until, metrics=POOL_SHOWN, pool=True, step=step)
+        memory = Card.objects.exclude(state="retired").aggregate(sum=Sum("memory_mib"))["sum"]
+        padded = _padded(series)
+        found = _stack(padded, chosen, memory)
+        cache.set(key, found, kept_s)
+    return found
+
+
+def _padded(found: Series) -> Series:
+    """The same with the metrics that were not asked for, unknown."""
+    none = (None,) * (len(SHOWN) - len(found.metrics))
+    metrics = (*found.metrics, *(name for name in SHOWN if name not in found.metrics))
+    points = [(at, (*means, *none), (*peaks, *none)) for at, means, peaks in found.points]
+    return replace(found, metrics=metrics, points=points)
 
 
 def series_csv(found: Series) -> str:

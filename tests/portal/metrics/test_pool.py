@@ -29,7 +29,9 @@ def test_only_what_was_measured_lately_is_told_of_a_card(client):
     node = rows.node(cards=2, name="n1")
     measured, stale = node.cards.order_by("index")
     reads(now() - timedelta(seconds=20), card=measured.pk, util_mean=10)
-    reads(now(), card=measured.pk, util_mean=50, temperature_c_max=60, ecc_corrected=3, pcie_width=8)
+    reads(
+        now(), card=measured.pk, util_mean=50, temperature_c_max=60, ecc_corrected=3, pcie_width=8
+    )
     reads(now() - timedelta(minutes=5), card=stale.pk, util_mean=90)
     labels = sorted(["n1", "0", measured.uuid, "A100-80GB"])
     told = scraped(client)

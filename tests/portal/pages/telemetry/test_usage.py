@@ -10,6 +10,8 @@ import pytest
 
 from pool.clock import now
 from pool.models import Attempt
+from pool.services.telemetry.rollups import rollups_due, rollups_touched
+from portal.pages.telemetry import curves
 from tests.pool.services.telemetry.test_rollups import reads
 
 
@@ -100,3 +102,22 @@ def test_the_link_of_a_card_is_shown_as_it_is_and_fewer_lanes_than_could_be_are_
     assert "Fewer lanes" not in text
     reads(now(), card=card.pk, pcie_width=8, pcie_generation=4)
     assert "Fewer lanes" in visit("member").part(address).content.decode()
+
+
+def test_all_cards_together_are_means_of_shares_and_sums_of_memory_made_once_for_all(
+    visit, world, monkeypatch
+):
+    at = (now() - timedelta(hours=3)).replace(minute=0, second=0, microsecond=0)
+    for card, busy in zip(world.node.cards.all()[:2], (20, 60), strict=True):
+        reads(at, seconds=3600, card=card.pk, util_mean=busy, memory_mib_mean=1000)
+    rollups_touched(moments=[at])
+    rollups_due(most=100)
+    shown = visit("member").part("/map/usage/?span=day").content.decode()
+    found = json.loads(re.search(r'id="series-pool"[^>]*>(.*?)</script>', shown).group(1))
+    lines = {one["title"]: one["lines"][0]["data"] for one in found["panels"]}
+    assert [value for _at, value in lines["Compute busy"]] == [40]
+    assert [value for _at, value in lines["Memory"]] == [2000]
+    monkeypatch.setattr(curves, "series_of", None)
+    again = visit("viewer").part("/map/usage/?span=day")
+    assert again.status_code == 200
+    assert "series-pool" in again.content.decode()
