@@ -63,6 +63,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "QuotaUnitEnum": [one.value for one in QuotaUnit],
         "RoleEnum": [one.value for one in Role],
         "SharedCostPayerEnum": ["platform", "shared"],
+        "HolderOrPlatformEnum": ["holders", "platform"],
         "SectionEnum": "portal.configuration.SECTION_NAMES",
         "RecordFormatEnum": list(SHAPES),
         "StudyKindEnum": [one.value for one in StudyKind],
