@@ -46,7 +46,7 @@ def take(
         waiting=tuple(one for one in waiting if one.id not in refused),
         running=running,
         quotas=quotas,
-        shares=fairness.shares(queue),
+        shares=fairness.shares(queue, limits.rows),
         reservations=(
             *planned.reservations,
             *unlent(limits.lent, cards, slices, running, at.timestamp()),

@@ -253,7 +253,9 @@ def score(rank: Mapping[str, float] | None, show: str = "") -> SafeString:
     )
     if show != "whole":
         return format_html('<span class="gp-sub">{}</span>{}', total, picture)
-    used = _("team's recent use: %(n)s card-hours") % {"n": number(rank.get("share", 0) / 3600, 1)}
+    used = _("team's recent use by its guarantee: %(n)s card-hours") % {
+        "n": number(rank.get("share", 0) / 3600, 1)
+    }
     return format_html(
         '{}<div class="gp-sub">{}</div><div class="gp-sub">{}</div>', picture, said, used
     )

@@ -7,11 +7,12 @@ from psycopg.types.range import Range
 from pytest import approx
 
 from pool.clock import now
-from pool.cycle.fairness import HALF_LIFE_S, fairness_count
+from pool.cycle.fairness import HALF_LIFE_S, fairness_count, weights_of
 from pool.cycle.housekeep import housekeep
 from pool.cycle.round import run_rounds
 from pool.cycle.snapshot import take
-from pool.models import FairUse, Hold, Placement
+from pool.models import FairUse, Hold, Partition, Placement
+from pool.scheduling.model import Quota, QuotaKind, Unit
 from tests import rows
 from tests.pool.obedient import Obedient
 
@@ -113,6 +114,45 @@ def test_inside_one_organization_the_project_that_used_less_goes_first(pool):
     first.refresh_from_db()
     later.refresh_from_db()
     assert (first.state, later.state) == ("queued", "placed")
+
+
+def guaranteed(into, cards):
+    part = Partition.objects.get()
+    rows.quota(
+        limit=cards * 1_000_000, kind="entitlement", label="A100-80GB", project=into, partition=part
+    )
+
+
+def test_use_weighs_less_the_more_cards_a_tenant_is_guaranteed(pool):
+    small = rows.project()
+    large = rows.project(organization=small.organization)
+    held(pool, small, ago=timedelta(hours=5), lasting=timedelta(hours=1))
+    held(pool, large, ago=timedelta(hours=2), lasting=timedelta(hours=2))
+    first = rows.workload(into=small, need=WHOLE)
+    later = rows.workload(into=large, need=WHOLE)
+    guaranteed(small, 1)
+    guaranteed(large, 4)
+    fairness_count()
+    weights = {one.tenant: one.weight for one in take(now()).shares}
+    assert weights[f"project:{large.pk}"] == 4.0
+    assert weights[f"org:{large.organization_id}"] == 1.0
+    run_rounds()
+    first.refresh_from_db()
+    later.refresh_from_db()
+    assert (first.state, later.state) == ("queued", "placed")
+    assert later.queued_at > first.queued_at
+
+
+def test_guarantees_add_up_over_partitions_and_count_the_same_cards_once():
+    def row(limit, partition, label=None, kind=QuotaKind.ENTITLEMENT, unit=Unit.CARD_MICRO):
+        told = {"id": 1, "tenant": "project:1", "held": 0, "partition": partition, "label": label}
+        return Quota(kind=kind, unit=unit, limit=limit, **told)
+
+    whole = row(3_000_000, 1)
+    parts = [row(2_000_000, 1, "A30"), row(2_000_000, 1, "L40S"), row(500_000, 2)]
+    others = [row(9, 1, kind=QuotaKind.LIMIT), row(9_000_000, 1, unit=Unit.CPU_MILLI)]
+    assert weights_of([whole, *parts, *others]) == {"project:1": 4.5}
+    assert weights_of([row(300_000, 1)]) == {"project:1": 1.0}
 
 
 def test_the_shares_of_the_queue_come_without_another_query(pool, django_assert_num_queries):
