@@ -16,6 +16,7 @@ from pool.models.samples import LogChunk
 from pool.services.queueing.rounds import rounds_forget
 from pool.services.telemetry.bandwidth import bandwidth_learn
 from pool.services.telemetry.retention import tables_ahead, tables_drop
+from pool.services.whatif.runs import studies_forget
 
 WATCH_KEPT = timedelta(hours=1)
 """What a machine saw that has not watched for so long is forgotten."""
@@ -27,7 +28,8 @@ LOG_DAYS = 90
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What one run made and dropped. `shares` counts the projects that used anything lately,
-    `accurate` the people whose durations are known, `bandwidths` the classes that were learned.
+    `accurate` the people whose durations are known, `bandwidths` the classes that were learned,
+    `studies` the what-ifs and periods that were forgotten.
     """
 
     days_dropped: int = 0
@@ -36,6 +38,7 @@ class Kept:
     shares: int = 0
     accurate: int = 0
     bandwidths: int = 0
+    studies: int = 0
 
 
 def housekeep() -> Kept | None:
@@ -54,6 +57,7 @@ def housekeep() -> Kept | None:
             shares=fairness_count(),
             accurate=accuracy_count(),
             bandwidths=bandwidth_learn(),
+            studies=studies_forget(),
         )
 
 

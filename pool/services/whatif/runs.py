@@ -6,20 +6,31 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import ProtectedError
 
 from pool.clock import now
 from pool.errors import PoolError
-from pool.events import SYSTEM
-from pool.lifecycle.studies import StudyState
+from pool.events import SYSTEM, record
+from pool.lifecycle.events import EventKind
+from pool.lifecycle.studies import STUDY, Share, StudyState, TraceSource
 from pool.models.whatif.studies import Study
 from pool.models.whatif.traces import Trace
-from pool.selectors.whatif.studies import CONTENT
+from pool.selectors.whatif.studies import CONTENT, HEAVY
 from pool.services.moves import locked, move
 
 WORD_S = 180
 """A worker that has said nothing for so long is taken for dead."""
 
 MOST_TRIES = 3
+
+KEPT = timedelta(days=365)
+"""What is over and shared with nobody is kept so long."""
+
+BARE = timedelta(days=30)
+"""A period of the books that nothing replays is kept so long."""
+
+MOST_FORGOTTEN = 200
+"""So many go in one night at the most."""
 
 
 class Left(Exception):
@@ -102,6 +113,32 @@ def studies_left() -> int:
     for pk in late.order_by("pk").values_list("pk", flat=True):
         done += _left(pk)
     return done
+
+
+def studies_forget() -> int:
+    """What-ifs that were over a year ago and are shared with nobody, and periods of the books that
+    nothing has replayed for a month, go with their figures; how many. Files are people's own.
+    """
+    at, done = now(), 0
+    over = Study.objects.filter(share=Share.PRIVATE).exclude(state__in=sorted(STUDY.live))
+    old = over.filter(ended_at__lt=at - KEPT)
+    for row in old.defer(*HEAVY).order_by("pk")[:MOST_FORGOTTEN]:
+        done += _forgotten(EventKind.STUDY_DELETED, row)
+    bare = Trace.objects.filter(source=TraceSource.BOOKS, studies=None)
+    for trace in bare.filter(created_at__lt=at - BARE).defer(*CONTENT).order_by("pk"):
+        done += _forgotten(EventKind.TRACE_DELETED, trace)
+    return done
+
+
+def _forgotten(kind: EventKind, row: Study | Trace) -> int:
+    """Delete one, told in the log; nothing where somebody uses it meanwhile."""
+    try:
+        with transaction.atomic():
+            record(kind, row, actor=SYSTEM, name=row.name, digest=row.digest)
+            row.delete()
+    except ProtectedError:
+        return 0
+    return 1
 
 
 @transaction.atomic
