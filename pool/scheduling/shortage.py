@@ -8,7 +8,7 @@ from pool.scheduling.fit import Grants, host_share, least_parts_a_node
 from pool.scheduling.grant import Grant
 from pool.scheduling.model import Reason, Shortage, Waiting
 from pool.scheduling.quota import card_room
-from pool.scheduling.stock import NEVER
+from pool.scheduling.stock import NEVER, idle
 
 HOST = frozenset({Reason.CPU, Reason.HOST_MEMORY, Reason.DISK})
 """What a node gives beside its cards."""
@@ -39,6 +39,8 @@ def shortage_of(
         return _quota(board, work, grants, partition)
     if work.need.whole and reason in (Reason.MEMORY, Reason.TOPOLOGY):
         return _cards(board, work, grants, partition)
+    if reason is Reason.LAYOUT:
+        return _places(board, grants, last, partition)
     if reason in SOFT:
         return _soft(board, grants, last, reason, partition)
     return None
@@ -133,3 +135,34 @@ def _soft(
         free=int(free[best]),
         where=node.name,
     )
+
+
+def _places(board: Board, grants: Grants, last: Flags, partition: int) -> Shortage | None:
+    """Free places inside the best legal one of a MIG slice; idle slices count as free.
+
+    None where places are not what lacks: then a profile is at its most, or a card is not cut so.
+    """
+    best: tuple[int, int, int] | None = None
+    for row in board.rows[partition][last].tolist():
+        kind = board.kinds[board.cards.kind[row]]
+        granted, geometry = grants.by_kind[board.cards.kind[row]], kind.geometry(Mode.MIG)
+        if not isinstance(granted, Grant) or granted.mode is not Mode.MIG or geometry is None:
+            continue
+        profile = geometry.profiles[granted.profiles[0]]
+        taken = _taken(board, row)
+        free = max(
+            sum(at not in taken for at in range(start, start + profile.size))
+            for start in profile.starts
+        )
+        best = max(best or (-1, 0, 0), (free, profile.size, -row))
+    if best is None or best[0] >= best[1]:
+        return None
+    node = board.nodes.states[board.cards.node[-best[2]]]
+    return Shortage(unit="places", needed=best[1], free=best[0], where=node.name)
+
+
+def _taken(board: Board, row: int) -> frozenset[int]:
+    """The places of the card at this row that nothing idle lies on."""
+    staying = (p for p in board.cards.pieces[row] if not idle(p))
+    spans = ((p.start or 0, p.size or 0) for p in staying)
+    return frozenset(at for start, size in spans for at in range(start, start + size))

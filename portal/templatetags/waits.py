@@ -60,6 +60,7 @@ UNITS: dict[str, Callable[[Any], str]] = {
     "disk_mib": mib,
     "card_micro": lambda value: _("%(n)s cards") % {"n": number(value / 1_000_000, 2)},
     "cards": lambda value: ngettext("%(n)d card", "%(n)d cards", value) % {"n": value},
+    "places": lambda value: ngettext("%(n)d place", "%(n)d places", value) % {"n": value},
     "encoder_units": encoders,
     "decoder_units": decoders,
 }

@@ -4,7 +4,7 @@ import pytest
 
 from nodeagent.protocol.vocabulary import Mode, Vendor
 from pool.scheduling.claims import Topology
-from pool.scheduling.model import Level, Reason
+from pool.scheduling.model import Level, Reason, Shortage
 from pool.scheduling.plan import plan
 from tests.builders import req, snapshot, whole
 
@@ -86,3 +86,27 @@ def test_cards_are_told_before_the_memory_that_is_gone_with_them(free, says):
     assert told.reason is says
     needed, had = (5, 4) if says is Reason.TOPOLOGY else (500_000, 400_000)
     assert (told.shortage.needed, told.shortage.free, told.shortage.where) == (needed, had, "n1")
+
+
+@pytest.mark.parametrize(
+    ("taken", "profile", "short"),
+    [
+        ([("4g.40gb", 0), ("1g.10gb", 4)], "3g.40gb", (4, 3)),
+        ([("3g.40gb", 4), ("1g.10gb", 0), ("1g.10gb", 3)], "2g.20gb", (2, 1)),
+        ([("7g.80gb", 0)], "1g.10gb", (1, 0)),
+    ],
+)
+def test_a_slice_that_does_not_fit_is_told_how_many_places_lack(taken, profile, short):
+    world = snapshot().node("n1").card("A100-80GB", modes=("mig",))
+    for number, (name, start) in enumerate(taken, start=1):
+        world = world.slice(1, name, start=start).running(900 + number, slices=(number,), ends=60)
+    told = plan(world.queue(req(1, profile=profile)).made).waits[1]
+    assert told.reason is Reason.LAYOUT
+    assert told.shortage == Shortage(unit="places", needed=short[0], free=short[1], where="n1")
+
+
+def test_where_places_are_not_what_lacks_none_are_told():
+    world = snapshot().node("n1").card("A100-80GB", modes=("mig",))
+    world = world.slice(1, "1g.10gb+me", start=0).running(901, slices=(1,), ends=60)
+    told = plan(world.queue(req(1, profile="1g.10gb+me")).made).waits[1]
+    assert (told.reason, told.shortage) == (Reason.LAYOUT, None)
