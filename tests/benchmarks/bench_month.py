@@ -22,7 +22,11 @@ from pool.events import SYSTEM
 from pool.models import Card
 from tests.billing.rows import Books, at, told
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.handmade_books]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.handmade_books,
+    pytest.mark.timeout(3600),
+]
 
 PLACEMENTS = int(os.environ.get("BENCH_PLACEMENTS", "1000000"))
 CARDS = int(os.environ.get("BENCH_CARDS", "300"))

@@ -6,12 +6,16 @@ import os
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 from pool.management.recorded import jobs_from
 from pool.replay.queue import Shape, replay
 from tests.benchmarks import published
 
 JOBS = int(os.environ.get("BENCH_JOBS", "5000"))
 NODES, CARDS = 75, 8
+
+pytestmark = pytest.mark.timeout(3600)
 
 
 def _say(text):

@@ -21,10 +21,10 @@ from pool.events import SYSTEM
 from pool.models import Hold
 from tests.billing.rows import Books, at, told
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 JOBS = int(os.environ.get("RECONCILE_JOBS", "40"))
 """How many jobs the run has; the thousand of the acceptance are asked for by hand."""
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300 + 2 * JOBS)]
 
 SINCE, UNTIL = at("2026-02-28"), at("2026-03-02")
 END = at("2026-04-02")
