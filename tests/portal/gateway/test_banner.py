@@ -67,3 +67,36 @@ async def test_a_person_gets_the_words_of_their_own_language(tmp_path, monkeypat
     assert (await ask(visit, "words", CHINESE))["language"] == "zh-hans"
     assert translation.get_language() == before
     assert (await ask(visit, "state"))["state"] == "running"
+
+
+async def act(visit, name, pairs=((b"x-gpupool", b"1"),)):
+    """The status and words of what a button of the banner asks for."""
+    heard = []
+
+    async def send(message):
+        heard.append(message)
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    path = f"/n/{visit.work.uid}/.gpupool/{name}"
+    said = [(b"cookie", f"gpn={visit.cookie}".encode()), (b"host", b"x"), *pairs]
+    scope = {"type": "http", "scheme": "http", "method": "POST", "path": path}
+    scope |= {"raw_path": path.encode(), "query_string": b"", "headers": said}
+    await visit.gateway(scope, receive, send)
+    return heard[0]["status"], json.loads(heard[1]["body"] or b"{}")
+
+
+async def test_keep_and_stop_of_the_banner_do_what_they_say(tmp_path):
+    visit = await sync_to_async(Visit)(str(tmp_path / "s"))
+    words = {"workload": visit.work, "attempt": visit.run, "stage": "ready", "verdict": "idle"}
+    await Notebook.objects.acreate(**words, warned=10, limit_s=7200, quiet_s=6600)
+    assert (await ask(visit, "state"))["warned"] == 10
+    status, told = await act(visit, "keep")
+    assert (status, told["warned"], told["keeps_left"]) == (200, None, 2)
+    known = await Notebook.objects.aget(workload=visit.work)
+    assert (known.keeps_used, known.quiet_s) == (1, 0.0)
+    status, told = await act(visit, "stop")
+    assert (status, told["running"]) == (200, False)
+    work = await type(visit.work).objects.aget(pk=visit.work.pk)
+    assert (work.state, work.stop_reason) == ("stopping", "stopped")

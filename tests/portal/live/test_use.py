@@ -37,6 +37,16 @@ async def numbers(browser, topic):
     return json.loads((await browser.hear(topic))["data"])
 
 
+async def heard(browser, *topics):
+    """The next message of each topic, in whatever order they come."""
+    found = {}
+    while set(found) != set(topics):
+        said = json.loads(await browser.wire.hear(30))
+        if said.get("topic") in topics:
+            found.setdefault(said["topic"], said)
+    return found
+
+
 async def test_readings_move_the_bars_of_map_and_node_and_the_figures_of_the_work(world, people):
     card = await sync_to_async(lambda: world.own.hold.card)()
     uid = await sync_to_async(lambda: world.own.placement.attempt.workload.uid)()
@@ -48,9 +58,10 @@ async def test_readings_move_the_bars_of_map_and_node_and_the_figures_of_the_wor
         assert "Not measured" in (await browser.hear(f"load:{uid}"))["html"]
         await sync_to_async(told)(world, 1, util=83.4, sm=71.0)
         share = round(100 * 8192 / card.memory_mib)
-        assert await numbers(browser, "use") == {card.uid: [83, share]}
-        assert await numbers(browser, mine) == {card.uid: [83, share]}
-        assert "71" in (await browser.hear(f"load:{uid}"))["html"]
+        said = await heard(browser, "use", mine, f"load:{uid}")
+    assert json.loads(said["use"]["data"]) == {card.uid: [83, share]}
+    assert json.loads(said[mine]["data"]) == {card.uid: [83, share]}
+    assert "71" in said[f"load:{uid}"]["html"]
 
 
 async def test_what_was_measured_long_ago_or_never_is_left_out(world, people):
