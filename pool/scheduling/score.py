@@ -189,7 +189,7 @@ def useless(mix: Mix, cpu: Floats, memory: Floats, free: Floats, kind: Ints) -> 
 def _remembered(mix: Mix, states: Floats) -> Floats:
     """The same for a few states: nodes come back to the states in which they were before."""
     keys = [state.tobytes() for state in states]
-    fresh = [at for at, key in enumerate(keys) if key not in mix.judged]
+    fresh = list({key: at for at, key in enumerate(keys) if key not in mix.judged}.values())
     if fresh:
         if len(mix.judged) > MOST_JUDGED:
             mix.judged.clear()

@@ -10,6 +10,8 @@ from pool.replay.whatif.engine import replay
 from pool.replay.whatif.figures import figures
 from pool.replay.whatif.settle import allowed
 from pool.replay.whatif.trace import waiting_of
+from pool.scheduling import plan as planning
+from pool.scheduling import score
 from pool.scheduling.board import build
 from pool.scheduling.model import PartitionState, Quota, QuotaKind, Rules, Unit
 from tests.pool.replay.whatif.made import HALF_LIFE_S, busy, kind, trace, world
@@ -204,3 +206,37 @@ def test_more_work_than_a_round_sees_starts_at_one_instant_where_there_is_room()
     for run in runs:
         by_start[run.start_s] += 1
     assert by_start == {0.0: 30}
+
+
+def _counted(monkeypatch, module, name):
+    """Each call of a function of a module from now on."""
+    calls, real = [], getattr(module, name)
+
+    def told(*words, **more):
+        calls.append(words)
+        return real(*words, **more)
+
+    monkeypatch.setattr(module, name, told)
+    return calls
+
+
+def test_victims_are_looked_for_once_a_round_however_many_alike_wait(monkeypatch):
+    """Nobody can leave who makes room for eight: each round sees that at the first of them."""
+    kinds = [kind("vision", whole=True, purpose="inference"), kind("speech", whole=True, parts=8)]
+    told = trace(kinds, [(0, 0, 5000)] * 8 + [(1, 100 + at, 50) for at in range(10)])
+    rows = (
+        _limit("vision", 4, 1, QuotaKind.ENTITLEMENT),
+        _limit("speech", 4, 2, QuotaKind.ENTITLEMENT),
+    )
+    searches = _counted(monkeypatch, planning, "oust")
+    runs = _runs(told, world(1, 8, quotas=rows))
+    assert len(runs) == 18 and not any(run.evicted for run in runs)
+    instants = [words[0].snapshot.now_s for words in searches]
+    assert instants and len(set(instants)) == len(instants)
+
+
+def test_a_node_that_comes_back_to_a_state_is_not_judged_again(monkeypatch):
+    judged = _counted(monkeypatch, score, "_useless")
+    _runs(busy(4, 200, every_s=40.0), world(2, 8))
+    states = {state.tobytes() for words in judged for state in words[1]}
+    assert 0 < sum(len(words[1]) for words in judged) <= len(states)
