@@ -6,6 +6,7 @@ from datetime import date
 from django.db import connection
 from django.db.models import Q, QuerySet
 
+from billing.models.contracts import Overhead
 from billing.models.ledger import Posting
 from billing.models.months import Dispute, Month, StatementLine
 from billing.models.usage import Usage
@@ -59,6 +60,13 @@ def dispute_list(*, standing: Standing) -> QuerySet[Dispute]:
     """Complaints about bills of those organizations."""
     rows = Dispute.objects.select_related("month__organization", "project", "opened_by")
     return rows.filter(month__in=month_list(standing=standing).values("pk"))
+
+
+def shown_apart(month: Month) -> list[Overhead]:
+    """Costs of the month that nobody pays by this bill: they are told beside it."""
+    rows = Overhead.objects.filter(first=month.first, currency=month.currency, shared=False)
+    rows = rows.filter(Q(organization=month.organization_id) | Q(organization=None))
+    return list(rows.order_by("kind", "label"))
 
 
 def month_now(organization: Organization) -> date:

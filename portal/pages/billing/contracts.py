@@ -49,6 +49,11 @@ GUARANTEE = [
     ("holders", gettext_lazy("Those whom they are kept for")),
     ("platform", gettext_lazy("The platform")),
 ]
+DAYS = (
+    *(gettext_lazy("Monday"), gettext_lazy("Tuesday"), gettext_lazy("Wednesday")),
+    *(gettext_lazy("Thursday"), gettext_lazy("Friday"), gettext_lazy("Saturday")),
+    gettext_lazy("Sunday"),
+)
 KINDS = [
     ("licences", gettext_lazy("Licences")),
     ("adaptation", gettext_lazy("Adaptation")),
@@ -135,6 +140,13 @@ class DiscountForm(_Styled):
     )
     to_hour = forms.IntegerField(
         label=gettext_lazy("to, hour"), min_value=0, max_value=23, initial=8
+    )
+    days = forms.TypedMultipleChoiceField(
+        label=gettext_lazy("Off peak on"),
+        choices=[(number, name) for number, name in enumerate(DAYS)],
+        coerce=int,
+        required=False,
+        help_text=gettext_lazy("None chosen: on every day."),
     )
 
 
@@ -247,6 +259,7 @@ def _discount(given: dict[str, Any], actor: Actor) -> None:
         until=end or None,
         from_hour=given["from_hour"],
         to_hour=given["to_hour"],
+        days=given["days"],
         actor=actor,
     )
 

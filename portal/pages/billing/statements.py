@@ -23,6 +23,7 @@ from billing.selectors.statements import (
     line_postings,
     month_list,
     month_now,
+    shown_apart,
 )
 from billing.services.months import (
     dispute_decide,
@@ -37,6 +38,7 @@ from pool.events import Actor
 from portal.access.guards import anywhere, found, may
 from portal.access.roles import Verb
 from portal.pages.billing.amounts import amount_of, words_of
+from portal.pages.billing.contracts import KINDS
 from portal.pages.billing.places import homes, place_of
 from portal.pages.billing.team import month_asked
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
@@ -49,6 +51,7 @@ FILES: dict[str, tuple[str, Callable[[Bill], bytes]]] = {
     "pdf": ("application/pdf", bill_pdf),
     "erp": ("text/csv; charset=utf-8", lambda bill: bill_file(bill.month)),
 }
+KIND_WORDS = dict(KINDS)
 SHOWN = 200
 FIRST = date(2000, 1, 1)
 
@@ -93,6 +96,7 @@ def detail(request: HtmxRequest, uid: str) -> HttpResponse:
         "bill": bill,
         "month": row,
         "lines": [(line, account_words(line.what.account)) for line in bill.lines],
+        "apart": [(one, KIND_WORDS[one.kind]) for one in shown_apart(row)],
         "disputes": disputes,
         "disputed": {one.line_id for one in disputes if one.state == "open"},
         "closes": may(request.standing, Verb.MONTH_CLOSE, row),

@@ -21,6 +21,7 @@ CHANGES = [
     ("America/New_York", date(2026, 3, 8), 23),
     ("America/New_York", date(2026, 11, 1), 25),
     ("Asia/Kolkata", date(2026, 3, 1), 24),
+    ("Asia/Shanghai", date(2026, 3, 1), 24),
     ("UTC", date(2026, 11, 1), 24),
 ]
 

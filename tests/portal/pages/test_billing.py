@@ -6,13 +6,15 @@ from datetime import timedelta
 import pytest
 from openpyxl import load_workbook
 
-from billing.models import Budget, Discount, Dispute, Month, Posting
+from billing.models import Budget, Cursor, Discount, Dispute, Month, Posting
+from billing.rating.intervals import micros
 from billing.selectors.holds import database_now
 from billing.selectors.statements import bill_of
 from billing.services.budgets import budget_set
-from billing.services.contracts import contract_set, discount_set
+from billing.services.contracts import contract_set, discount_set, overhead_set
 from billing.services.metering import usage_meter
 from billing.services.posting import ledger_post
+from billing.services.prices import price_set
 from pool.events import SYSTEM, record
 from pool.lifecycle.events import EventKind
 from pool.models import Event, Organization
@@ -152,6 +154,26 @@ def test_a_reader_reads_and_an_admin_closes(visit, bill):
     assert "Closed" in text(reader.open(f"/statements/{bill.uid}/"))
 
 
+def test_costs_shown_apart_stand_beside_the_bill_and_not_on_it(visit, world, bill):
+    for label, home in (
+        ("Spare fans", world.own.organization),
+        ("Theirs", world.other.organization),
+    ):
+        overhead_set(
+            first=at("2026-02-01").date(),
+            kind="operations",
+            label=label,
+            amount_micro=7_000_000,
+            currency="EUR",
+            organization=home,
+            shared=False,
+            actor=SYSTEM,
+        )
+    shown = text(visit("org_admin").open(f"/statements/{bill.uid}/"))
+    assert "Spare fans" in shown and "€7.00" in shown and "Theirs" not in shown
+    assert bill_of(bill).micro == 1_900_000
+
+
 def test_a_complaint_goes_its_way(visit, world, bill):
     (line,) = bill_of(bill).lines
     path = f"/statements/{bill.uid}/dispute/"
@@ -198,6 +220,63 @@ def test_budgets_are_set_overdrawn_and_removed_by_who_closes_months(visit, world
     assert "1200.5x" in text(admin.send("/budgets/", words | {"limit": "1200.5x"}))
 
 
+def test_a_line_of_many_hours_is_told_page_by_page(visit, world, bill, monkeypatch):
+    monkeypatch.setattr("portal.pages.billing.statements.SHOWN", 2)
+    hold = world.own.hold
+    longer = (at("2026-02-10T08:00:00"), at("2026-02-10T11:00:00"))
+    type(hold).objects.filter(pk=hold.pk).update(held=longer)
+    record(EventKind.PLACEMENT_CLOSED, hold.placement, actor=SYSTEM)
+    usage_meter()
+    Cursor.objects.filter(name="ledger").update(event=micros(at("2026-02-10T08:00:00")))
+    while ledger_post(until=at("2026-02-10T12:00:00"), most=2000).more:
+        pass
+    url = f"/statements/{bill.uid}/line/?line={bill_of(bill).lines[0].line_id}"
+    first = text(visit("org_admin").open(url))
+    assert first.count("€1.90") == 2 and "from=2" in first
+    assert f"subject=placement:{hold.placement.uid}" in first, "each leads to its events"
+    second = text(visit("org_admin").open(f"{url}&from=2"))
+    assert second.count("€1.90") == 1 and "from=4" not in second
+    assert visit("org_admin").open(f"{url}&from=x").status_code == 404
+
+
+def test_the_page_of_prices_tells_a_team_what_an_hour_really_costs(visit, world, bill):
+    discount_set(
+        kind="agreement",
+        milli=100,
+        organization=world.own.organization,
+        since=at("2026-01-01"),
+        actor=SYSTEM,
+    )
+    asked = (
+        "of_project=vision&of_partition=a100&of_model=A100-80GB&of_mode=whole"
+        "&of_class=standard&used=100"
+    )
+    shown = text(visit("member").open(f"/prices/?{asked}"))
+    assert "€1.90" in shown and "-€0.19" in shown and "€1.71" in shown
+    unknown = text(visit("member").open(f"/prices/?{asked.replace('A100-80GB', 'Nothing')}"))
+    assert "Show the price" in unknown
+    stranger = text(visit("stranger").open(f"/prices/?{asked}"))
+    assert "€1.71" not in stranger
+
+
+def test_a_team_sees_what_its_use_would_cost_at_the_next_prices(visit, world, bill):
+    assert "The same use at the prices from" not in text(
+        visit("member").open("/billing/?month=2026-02")
+    )
+    price_set(
+        partition=world.price.partition,
+        card_model=world.price.card_model,
+        mode=world.price.mode,
+        price_class=world.price.price_class,
+        currency="EUR",
+        rate_micro=2 * world.price.rate_micro,
+        starts_at=at("2199-01-01"),
+        actor=SYSTEM,
+    )
+    shown = text(visit("member").open("/billing/?month=2026-02"))
+    assert "The same use at the prices from" in shown and "€3.80" in shown
+
+
 def test_a_platform_admin_sets_prices_and_what_was_agreed(visit, world):
     root = visit("platform_admin")
     price = {"partition": "a100", "unit": "card", "rate": "2.5", "currency": "EUR"}
@@ -215,6 +294,7 @@ def test_a_platform_admin_sets_prices_and_what_was_agreed(visit, world):
         "contract-tax": "19",
         "contract-minimum": "100",
         "contract-stranded_by": "holders",
+        "contract-guarantee_by": "platform",
         "contract-idle_by": "shared",
         "contract-down_by": "platform",
     }
@@ -226,8 +306,10 @@ def test_a_platform_admin_sets_prices_and_what_was_agreed(visit, world):
         "discount-starts_on": "2199-01-01",
         "discount-from_hour": "20",
         "discount-to_hour": "8",
+        "discount-days": ["5", "6"],
     }
     assert root.send("/prices/agreed/", discount).status_code == 303
+    assert Discount.objects.get(milli=300).days == [5, 6]
     cost = {
         "form": "overhead",
         "overhead-first": "2199-01-01",
