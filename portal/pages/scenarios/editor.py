@@ -56,7 +56,8 @@ def edit(request: HtmxRequest, uid: str) -> HttpResponse:
     """A new version, beside where it would fit."""
     version = _found(request, uid)
     refuse_unless(_manages(request, version.template))
-    form = _form(request, VersionForm, version.template.organization, VersionForm.start(version))
+    start = VersionForm.start(version) | _proposed(request)
+    form = _form(request, VersionForm, version.template.organization, start)
     if request.method == "POST" and form.is_valid():
         try:
             with refusing():
@@ -69,6 +70,12 @@ def edit(request: HtmxRequest, uid: str) -> HttpResponse:
             messages.success(request, text % {"n": made.number})
             return go(request, reverse("template", args=[version.template.uid]))
     return _page(request, form, version)
+
+
+def _proposed(request: HtmxRequest) -> dict[str, Any]:
+    """A size that capacity planning proposes, filled in for whoever looks; nothing is saved."""
+    said = {name: request.GET.get(name, "") for name in ("memory_gb", "compute_percent")}
+    return {name: int(text) for name, text in said.items() if text.isascii() and text.isdigit()}
 
 
 @page("GET", "POST")

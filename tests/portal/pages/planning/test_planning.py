@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.core.cache import cache
 
-from pool.models import Card
+from pool.models import Card, TemplateVersion, Workload
 from portal.pages.planning.figures import this_hour
 from tests import rows
 from tests.pool.selectors.planning.planted import hours, measured, ran
@@ -60,6 +60,21 @@ def test_the_page_tells_the_advice_by_size_the_median_wait_and_the_free_pieces(v
     assert "a plain queue is enough" in page
     assert "Half wait up to" in page
     assert 'data-chart="room"' in page and "Free in pieces" in page
+
+
+def test_a_corner_is_a_prepared_change_of_the_template_for_who_looks_after_it(visit, idle_team):
+    version = Workload.objects.filter(project=idle_team).first().template_version
+    TemplateVersion.objects.filter(pk=version.pk).update(
+        need={"memory_gb": 80, "compute_milli": 500}
+    )
+    address = f"/templates/{version.template.uid}/edit/?compute_percent=3"
+    page = visit("platform_admin").open("/planning/").content.decode()
+    assert address in page
+    form = visit("platform_admin").open(address).content.decode()
+    assert 'name="compute_percent" value="3"' in form
+    version.refresh_from_db()
+    assert version.need["compute_milli"] == 500, "nothing is changed by looking"
+    assert address not in visit("org_admin").open("/planning/").content.decode()
 
 
 def test_other_organizations_teams_are_nowhere(visit, idle_team, strangers_team):
