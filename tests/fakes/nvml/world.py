@@ -102,8 +102,8 @@ def card_lines(index: int, model: str) -> list[str]:
         starts = " ".join(str(start) for start in one["starts"])
         lines.append(
             f"profile {asked_as(one, sizes)} {one['id']} {one['compute']} {one['max_instances']} "
-            f"{one['memory_mib']} {one['cores']} {int(one['media'])} {one['encoders']} "
-            f"{one['decoders']} {one['size']} {one['name']} {starts}"
+            f"{one['memory_mib']} {one['cores']} {int(one['media'])} {one['encoders'] or 0} "
+            f"{one['decoders'] or 0} {one['size']} {one['name']} {starts}"
         )
     return lines
 
