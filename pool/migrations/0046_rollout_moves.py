@@ -7,30 +7,65 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('pool', '0045_cleaning_told_and_foreign_work'),
+        ("pool", "0045_cleaning_told_and_foreign_work"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='RolloutMove',
+            name="RolloutMove",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', pool.models.ids.UidField(editable=False, max_length=48, prefix='rm', unique=True)),
-                ('step', models.CharField(max_length=12)),
-                ('on', models.BooleanField()),
-                ('before', models.JSONField(default=dict)),
-                ('after', models.JSONField(default=dict)),
-                ('reason', models.CharField(max_length=200)),
-                ('actor_label', models.CharField(max_length=160)),
-                ('at', models.DateTimeField()),
-                ('partition', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rollout', to='pool.partition')),
-                ('user', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "uid",
+                    pool.models.ids.UidField(
+                        editable=False, max_length=48, prefix="rm", unique=True
+                    ),
+                ),
+                ("step", models.CharField(max_length=12)),
+                ("on", models.BooleanField()),
+                ("before", models.JSONField(default=dict)),
+                ("after", models.JSONField(default=dict)),
+                ("reason", models.CharField(max_length=200)),
+                ("actor_label", models.CharField(max_length=160)),
+                ("at", models.DateTimeField()),
+                (
+                    "partition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="rollout",
+                        to="pool.partition",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-pk'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('step__in', ['batch', 'labels', 'mixing', 'preemption', 'shared', 'slices'])), name='rollout_step_known')],
+                "ordering": ["-pk"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "step__in",
+                                ["batch", "labels", "mixing", "preemption", "shared", "slices"],
+                            )
+                        ),
+                        name="rollout_step_known",
+                    )
+                ],
             },
         ),
     ]
