@@ -112,6 +112,7 @@ BODIES = {
     ("storage", "create"): {"name": "new", "kind": "dataset", "path": "/srv/new"},
     ("storage", "partial_update"): {"note": "other"},
     ("capacity", "period"): {"since": "2026-01-01T00:00:00Z", "until": "2026-02-01T00:00:00Z"},
+    ("reports", "team"): {"organization": "vision-org", "by": "person"},
     ("rollout", "switch"): {
         "partition": "a100",
         "step": "labels",

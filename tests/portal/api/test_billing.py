@@ -146,6 +146,40 @@ def test_showback_shows_use_without_money_over_rest_as_on_pages(world, month):
     assert stand["allowed_micro"] == 10**9
 
 
+def test_the_teams_month_is_a_report_for_scripts_too(world, month):
+    body = {"organization": "vision-org", "month": "2026-02", "by": "person"}
+    told = world.by("member").post("reports/team", body).json()
+    assert (told["total_micro"], told["currency"], told["month"]) == (1_900_000, "EUR", "2026-02")
+    assert told["parts"] == [{"account": "held_unknown", "amount_micro": 1_900_000}]
+    (group,) = told["groups"]
+    assert (group["amount_micro"], group["held_seconds"], group["used_seconds"]) == (
+        *(1_900_000, 3600),
+        0,
+    )
+    assert told["days"] == [{"day": "2026-02-10", "amount_micro": 1_900_000}]
+    assert told["forecast_low_micro"] is None, "the month is over"
+    other = world.by("member").post("reports/team", body | {"organization": "speech-org"})
+    assert other.status_code == 400
+    assert world.by("member").post("reports/team", body | {"month": "2199-01"}).status_code == 400
+    (row,) = (
+        world.by("member")
+        .get("usage?since=2026-02-01T00:00:00Z&until=2026-03-01T00:00:00Z")
+        .json()["results"]
+    )
+    assert (row["seconds"], row["used_seconds"], row["known_seconds"]) == (3600, 0, 0)
+
+
+def test_a_report_tells_use_alone_where_money_is_not_shown(world, month):
+    home = world.own.organization
+    contract_set(organization=home, since=at("2026-02-01").date(), showback=True, actor=SYSTEM)
+    body = {"organization": "vision-org", "month": "2026-02"}
+    told = world.by("member").post("reports/team", body).json()
+    assert told["total_micro"] is None and told["parts"] == [] and told["days"] == []
+    assert told["groups"][0]["amount_micro"] is None
+    assert told["groups"][0]["held_seconds"] == 3600
+    assert world.by("org_admin").post("reports/team", body).json()["total_micro"] == 1_900_000
+
+
 def test_months_no_calendar_of_bills_holds_are_refused(world):
     for month in ("0001-01", "1999-12"):
         body = {"organization": "vision-org", "month": month}

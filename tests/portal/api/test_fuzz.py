@@ -17,7 +17,7 @@ from tests.portal.api.test_isolation import UNADDRESSED, address_of
 EXAMPLES = 5
 """Some sixty operations, two modes each."""
 
-ROWLESS = UNADDRESSED | {"advice", "baseline", "capacity", "configuration", "rollout"}
+ROWLESS = UNADDRESSED | {"advice", "baseline", "capacity", "configuration", "reports", "rollout"}
 """Nouns without rows of an address of their own."""
 
 SCHEMA = schemathesis.openapi.from_dict(json.loads(document()))
