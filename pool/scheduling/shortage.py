@@ -1,14 +1,18 @@
 """The exact shortage: what was asked, and what the best candidate had."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from nodeagent.protocol.inventory import Profile
 from nodeagent.protocol.vocabulary import Mode
-from pool.scheduling.board import Board, Flags
+from pool.scheduling.board import Board, Flags, Ints
 from pool.scheduling.fit import Grants, host_share, least_parts_a_node
 from pool.scheduling.grant import Grant
 from pool.scheduling.model import Reason, Shortage, Waiting
 from pool.scheduling.quota import card_room
-from pool.scheduling.stock import NEVER, idle
+from pool.scheduling.stock import NEVER, Layout
+from pool.scheduling.words import NO_LAYOUT
 
 HOST = frozenset({Reason.CPU, Reason.HOST_MEMORY, Reason.DISK})
 """What a node gives beside its cards."""
@@ -140,29 +144,64 @@ def _soft(
 def _places(board: Board, grants: Grants, last: Flags, partition: int) -> Shortage | None:
     """Free places inside the best legal one of a MIG slice; idle slices count as free.
 
-    None where places are not what lacks: then a profile is at its most, or a card is not cut so.
+    Worked out once for all work of one shape while the board stays as it is. None where places are
+    not what lacks: a profile is at its most.
     """
-    best: tuple[int, int, int] | None = None
-    for row in board.rows[partition][last].tolist():
-        kind = board.kinds[board.cards.kind[row]]
-        granted, geometry = grants.by_kind[board.cards.kind[row]], kind.geometry(Mode.MIG)
-        if not isinstance(granted, Grant) or granted.mode is not Mode.MIG or geometry is None:
+    key = ("places", partition, grants.by_kind)
+    fell = (board.words.ticks, np.packbits(last).tobytes())
+    cards, when, found = board.words.memo.get(key, (None, None, None))
+    if cards is not board.cards or when != fell:
+        found = _fewest_lack(board, grants.by_kind, board.rows[partition][last])
+        board.words.memo[key] = (board.cards, fell, found)
+    told: Shortage | None = found
+    return told
+
+
+def _fewest_lack(board: Board, by_kind: Sequence[Grant | Reason], rows: Ints) -> Shortage | None:
+    """The card at these rows with most free places; each layout of a kind is looked at once."""
+    width = len(board.words.layouts) + 1
+    keys = board.cards.kind[rows] * width + (board.cards.layout[rows] - NO_LAYOUT)
+    best, at = (-1, 0), list[int]()
+    for key in np.flatnonzero(np.bincount(keys)).tolist():
+        score = _free(board, by_kind, key // width, key % width + NO_LAYOUT)
+        if score is None:
             continue
-        profile = geometry.profiles[granted.profiles[0]]
-        taken = _taken(board, row)
-        free = max(
-            sum(at not in taken for at in range(start, start + profile.size))
-            for start in profile.starts
-        )
-        best = max(best or (-1, 0, 0), (free, profile.size, -row))
-    if best is None or best[0] >= best[1]:
+        if score[0] >= score[1]:
+            return None
+        if score >= best:
+            at = [*at, key] if score == best else [key]
+            best = score
+    if not at:
         return None
-    node = board.nodes.states[board.cards.node[-best[2]]]
+    first = rows[np.argmax(np.isin(keys, at))]
+    node = board.nodes.states[board.cards.node[first]]
     return Shortage(unit="places", needed=best[1], free=best[0], where=node.name)
 
 
-def _taken(board: Board, row: int) -> frozenset[int]:
-    """The places of the card at this row that nothing idle lies on."""
-    staying = (p for p in board.cards.pieces[row] if not idle(p))
-    spans = ((p.start or 0, p.size or 0) for p in staying)
-    return frozenset(at for start, size in spans for at in range(start, start + size))
+def _free(
+    board: Board, by_kind: Sequence[Grant | Reason], kind: int, layout: int
+) -> tuple[int, int] | None:
+    """Of how many places one such slice is, after how many of them are free on such a card.
+
+    None where the kind is not granted; a card that is held in another mode has none free.
+    """
+    granted, geometry = by_kind[kind], board.kinds[kind].geometry(Mode.MIG)
+    if not isinstance(granted, Grant) or granted.mode is not Mode.MIG or geometry is None:
+        return None
+    profile = geometry.profiles[granted.profiles[0]]
+    if layout == NO_LAYOUT:
+        return (0, profile.size)
+    key = ("free", kind, layout, granted.profiles[0])
+    if key not in board.words.memo:
+        board.words.memo[key] = most_free(profile, board.words.layouts[layout])
+    return int(board.words.memo[key]), profile.size
+
+
+def most_free(profile: Profile, layout: Layout) -> int:
+    """The most places that are free inside one legal place of the profile."""
+    spans = ((start, size) for _, start, size, fixed, _ in layout if fixed)
+    taken = frozenset(at for start, size in spans for at in range(start, start + size))
+    return max(
+        sum(at not in taken for at in range(start, start + profile.size))
+        for start in profile.starts
+    )

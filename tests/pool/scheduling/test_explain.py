@@ -1,9 +1,14 @@
 """Why it waits: the exact counts, the level, the shortage."""
 
+from dataclasses import replace
+
 import pytest
 
 from nodeagent.protocol.vocabulary import Mode, Vendor
+from pool.scheduling import shortage
+from pool.scheduling.board import build
 from pool.scheduling.claims import Topology
+from pool.scheduling.explain import explain
 from pool.scheduling.model import Level, Reason, Shortage
 from pool.scheduling.plan import plan
 from tests.builders import req, snapshot, whole
@@ -110,3 +115,50 @@ def test_where_places_are_not_what_lacks_none_are_told():
     world = world.slice(1, "1g.10gb+me", start=0).running(901, slices=(1,), ends=60)
     told = plan(world.queue(req(1, profile="1g.10gb+me")).made).waits[1]
     assert (told.reason, told.shortage) == (Reason.LAYOUT, None)
+
+
+@pytest.mark.parametrize(("cards", "queue"), [(2, 3), (24, 60)])
+def test_places_are_counted_once_for_each_layout_however_many_cards_and_works(
+    monkeypatch, cards, queue
+):
+    """The cards of a full pool are cut in few ways: a round must not look at each for each work."""
+    looks = []
+    counted = shortage.most_free
+    monkeypatch.setattr(shortage, "most_free", lambda *told: looks.append(told) or counted(*told))
+    world = snapshot().node("n1").card("A100-80GB", count=cards, modes=("mig",))
+    for card in range(1, cards + 1):
+        cut = (("4g.40gb", 0), ("3g.40gb", 4)) if card % 2 else (("7g.80gb", 0),)
+        for name, start in cut:
+            world = world.slice(card, name, start=start)
+            number = len(world.made.slices)
+            world = world.running(900 + number, slices=(number,), ends=60)
+    works = [req(n, profile="1g.10gb" if n % 2 else "2g.20gb") for n in range(1, queue + 1)]
+    waits = plan(world.queue(*works).made).waits
+    assert {told.shortage for told in waits.values()} == {
+        Shortage(unit="places", needed=size, free=0, where="n1") for size in (1, 2)
+    }
+    assert len(looks) == 4, "two profiles, two layouts"
+
+
+def test_what_another_board_of_the_round_lacks_is_not_taken_for_this_one():
+    world = snapshot().node("n1").card("A100-80GB", modes=("mig",)).slice(1, "7g.80gb", start=0)
+    world = world.running(900, slices=(1,), ends=60)
+    board = build(world.made)
+    work = req(1, profile="3g.40gb")
+    other = board.copy()
+    other.cards.pieces[0] = tuple(
+        replace(piece, profile="1g.10gb", start=1, size=1) for piece in other.cards.pieces[0]
+    ) + tuple(
+        replace(piece, id=2, profile="1g.10gb", start=5, size=1) for piece in other.cards.pieces[0]
+    )
+    other.refresh(0)
+    frees = [explain(one, work).shortage.free for one in (board, other, board)]
+    assert frees == [0, 3, 0]
+
+
+def test_a_card_that_is_held_in_another_mode_has_no_place_free():
+    world = snapshot().node("n1").card("A100-80GB", modes=("mig", "mps"))
+    world = world.slice(1, "", mode="mps", memory=4000, compute=100)
+    world = world.running(900, slices=(1,), ends=60)
+    told = plan(world.queue(req(1, profile="3g.40gb")).made).waits[1]
+    assert told.shortage == Shortage(unit="places", needed=4, free=0, where="n1")
