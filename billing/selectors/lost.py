@@ -23,6 +23,8 @@ FROM (
     FROM pool_attempt a JOIN billing_usage u ON u.attempt_id = a.id
     WHERE a.exit_reason = %(reason)s AND a.ended_at >= %(since)s AND a.ended_at < %(until)s
       AND u.organization_id = %(home)s AND u.billable AND u.ends_at > u.starts_at
+      AND u.hour < %(until)s
+      AND u.hour >= date_trunc('hour', coalesce(a.checkpoint_at, a.started_at), 'UTC')
       AND (%(projects)s::bigint[] IS NULL OR u.project_id = ANY(%(projects)s::bigint[]))
       AND u.ends_at > coalesce(a.checkpoint_at, a.started_at) AND u.starts_at < a.ended_at
 ) AS u

@@ -307,6 +307,9 @@ class Attempt(models.Model):
                 name="attempt_unsettled_on_node",
                 condition=Q(state="ended", clean_at=None),
             ),
+            models.Index(
+                fields=["ended_at"], name="attempt_gave_way", condition=Q(exit_reason="preempted")
+            ),
         ]
         constraints = [
             models.UniqueConstraint(name="attempt_number_once", fields=["workload", "number"]),

@@ -1,6 +1,8 @@
 """Work thrown away when it had to give way: from its last checkpoint on, in money and card time."""
 
 import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from billing.selectors.lost import Lost, lost_to_preemption
 from billing.services.metering import usage_meter
@@ -48,3 +50,20 @@ def test_what_ended_otherwise_or_elsewhere_or_is_not_charged_is_not_in_it():
         organization=others.project.organization, first=at("2026-02-01").date()
     )
     assert february.runs == 0
+
+
+def test_a_month_is_found_by_an_index_of_the_runs_that_gave_way():
+    books = Books.opened(rate=2_000_000)
+    gave_way(books)
+    with (
+        transaction.atomic(),
+        connection.cursor() as cursor,
+        CaptureQueriesContext(connection) as q,
+    ):
+        lost(books)
+        (sql,) = [one["sql"] for one in q if "pool_attempt" in one["sql"]]
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {sql}")
+        plan = " ".join(line for (line,) in cursor.fetchall())
+    assert "attempt_gave_way" in plan
+    assert "Index Cond: ((ended_at >=" in plan
