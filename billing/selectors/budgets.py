@@ -11,6 +11,7 @@ from billing.rating.budgets import STOPS_STARTS, Every, Forecast, Measure, forec
 from billing.rating.days import day_of, midnight, month_of, next_month
 from billing.rating.intervals import HOUR_US, Span, micros, moment
 from billing.rating.money import settle
+from billing.selectors.charged import charged
 from billing.selectors.holds import database_now
 from pool.lifecycle.roles import Role
 from pool.models.tenants import Project
@@ -133,7 +134,7 @@ def period_of(budget: Budget, at: datetime) -> Period | None:
 def budget_spent(*, budget: Budget, at: datetime | None = None) -> Spent | None:
     """How the budget stands; None outside its days.
 
-    What is metered counts, before discounts: running work up to a minute ago.
+    What is metered and charged counts, before discounts: running work up to a minute ago.
     """
     now = at or database_now()
     period = period_of(budget, now)
@@ -216,7 +217,7 @@ def _in_force(budget: Budget, at: datetime) -> bool:
 
 
 def _rows(budget: Budget) -> QuerySet[Usage]:
-    rows = Usage.objects.filter(organization=budget.organization_id, billable=True)
+    rows = charged(Usage.objects.filter(organization=budget.organization_id))
     if budget.project_id is not None:
         rows = rows.filter(project=budget.project_id)
     return rows if budget.user_id is None else rows.filter(owner=budget.user_id)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from django.db.models import DecimalField, ExpressionWrapper, F, Sum
+from django.contrib.postgres.fields.ranges import RangeStartsWith
+from django.db.models import DecimalField, ExpressionWrapper, F, Min, Sum
 
 from billing.models.prices import Price
 from billing.models.usage import Usage
@@ -14,13 +15,14 @@ from billing.rating.days import midnight, next_month
 from billing.rating.intervals import HOUR_US, micros
 from billing.rating.money import settle
 from billing.rating.tariffs import Rate, Unit
+from billing.selectors.charged import charged
 from billing.selectors.holds import database_now
 from billing.selectors.prices import RateKey, priced_items, rates_of
 from pool.models.tenants import Organization
 
 KIND = ("partition", "card_model", "mode", "price_class")
-PARTS = {Unit.CARD: 1_000_000, Unit.CORE: 1000, Unit.GIB: 1024}
-"""One card, core or GiB in what rows count: millionths, thousandths, MiB."""
+PARTS = {Unit.CARD: 1_000_000, Unit.CORE: 1000, Unit.GIB: 1024, Unit.SEAT: 1}
+"""One card, core, GiB or seat in what rows count: millionths, thousandths, MiB, whole seats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class NewBook:
     """When the next price begins, and the month at the prices in force and at those.
 
     Amounts are before discounts, in 10⁻⁶ of the currency; `then_micro` is None where a price would
-    be missing.
+    be missing. Both are of the use that is charged and has a price now.
     """
 
     starts_at: datetime
@@ -39,34 +41,46 @@ class NewBook:
 def new_book(
     *, organization: Organization, first: date, projects: Collection[int] | None = None
 ) -> NewBook | None:
-    """The month's use at the next prices of where it ran; None where no change is set."""
+    """The month's use at the next prices of where it ran; None where no change is set.
+
+    Mostly none is set: then the month's rows are not read at all.
+    """
+    later = Price.objects.filter(
+        currency=organization.currency, valid__startswith__gt=database_now()
+    )
+    begins = dict(
+        later.order_by()
+        .values_list("partition")
+        .annotate(begin=Min(RangeStartsWith("valid")))
+        .values_list("partition", "begin")
+    )
+    if not begins:
+        return None
     rows = Usage.objects.filter(
         organization=organization,
         hour__gte=midnight(first, organization.zone),
         hour__lt=midnight(next_month(first), organization.zone),
-        billable=True,
         currency=organization.currency,
+        amount_micro__isnull=False,
     ).order_by()
     if projects is not None:
         rows = rows.filter(project__in=projects)
     kinds = list(
-        rows.values(*KIND).annotate(
+        charged(rows)
+        .values(*KIND)
+        .annotate(
             money=Sum("amount_micro"),
             card=_time("equivalents_micro"),
             core=_time("cpu_milli"),
             gib=_time("ram_mib"),
+            seat=Sum("reserved_us"),
         )
     )
     used = {one["partition"] for one in kinds if one["partition"] is not None}
-    later = Price.objects.filter(
-        partition__in=used,
-        currency=organization.currency,
-        valid__startswith__gt=database_now(),
-    )
-    begin = later.order_by("valid__startswith").first()
-    if begin is None:
+    at = min((begins[one] for one in used if one in begins), default=None)
+    if at is None:
         return None
-    at, rates = begin.valid.lower, rates_of(partitions=used)
+    rates = rates_of(partitions=used)
     costs = [_cost(one, rates, organization.currency, at) for one in kinds]
     then = None if None in costs else sum(one or 0 for one in costs)
     return NewBook(at, sum(int(one["money"] or 0) for one in kinds), then)
@@ -97,9 +111,9 @@ def _cost(
     total = 0
     for item in items:
         unit = Unit(item.unit)
-        time = int(one["card"] if unit is Unit.SEAT else one[unit.value] or 0)
+        time = int(one[unit.value] or 0)
         rate = rate_at([item], micros(at)) if time else 0
         if rate is None:
             return None
-        total += settle(rate * time, PARTS.get(unit, PARTS[Unit.CARD]) * HOUR_US)
+        total += settle(rate * time, PARTS[unit] * HOUR_US)
     return total

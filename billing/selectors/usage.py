@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from billing.models.usage import KEPT_IDLE, Usage
 from billing.rating.charge import rate_at
 from billing.rating.intervals import SECOND_US, micros
+from billing.selectors.charged import unless_guaranteed
 from billing.selectors.holds import RatedHold, database_now, rated_holds
 from pool.models.placements import Hold
 from pool.models.tenants import Project
@@ -123,7 +124,8 @@ def project_month(*, project: Project) -> Cost:
 def months(*, standing: Standing) -> list[MonthCost]:
     """The running month of every project whose cost may be read, in a constant number of queries.
 
-    Holds that began and ended since the meter's last look are not in it yet.
+    Holds that began and ended since the meter's last look are not in it yet. Kept cards that the
+    platform pays for are not a cost of the project.
     """
     rows = Project.objects.filter(standing.spends("")).select_related("organization")
     projects = list(rows.distinct())
@@ -142,7 +144,7 @@ def _months(projects: Collection[Project]) -> dict[int, Cost]:
     for moment, of in begun.items():
         inside |= Q(project__in=of, ends_at__gt=moment)
         split |= Q(project__in=of, ends_at__gt=moment, starts_at__lt=moment)
-    rows = Usage.objects.filter(inside)
+    rows = unless_guaranteed(Usage.objects.filter(inside))
     _add_finished(rows, split, "project_id", totals)
     still = Q(held__upper_inf=True, placement__attempt__workload__project__in=totals)
     again = Q(pk__in=rows.filter(split).values("hold"))
