@@ -22,7 +22,8 @@ CARD = 1_000_000
 class Effective:
     """Amounts for one whole card and one hour, in 10⁻⁶ of the currency; None without a price.
 
-    `steps` lead from the list price to the charge, each with its sign.
+    `steps` lead from the list price to the charge, each with its sign: a vGPU's licence seat is one
+    of them, which no discount touches, but tax does.
     """
 
     currency: str
@@ -55,6 +56,7 @@ def effective_price(
     asked_for = (partition.pk, home.currency, card_model, at)
     plain = _hour_micro(listed, *asked_for, mode="", price_class="")
     amount = _hour_micro(rates, *asked_for, mode=mode, price_class=price_class)
+    seat = _hour_micro(rates, *asked_for, mode=mode, price_class=price_class, unit=Unit.SEAT) or 0
     if plain is None or amount is None:
         return Effective(home.currency, plain, None, ())
     agreed = Agreed.now()
@@ -72,8 +74,12 @@ def effective_price(
         reserved_us=HOUR_US,
         used_us=HOUR_US * used_milli // 1000,
         known_us=HOUR_US,
+        apart_micro=seat,
     )
     steps = adjustments(row, agreed.terms(contract), agreed.cuts(asked, home.zone))
+    if seat:
+        at_tax = next((n for n, (name, _) in enumerate(steps) if name is Account.TAX), len(steps))
+        steps = (*steps[:at_tax], (Account.LICENCE, seat), *steps[at_tax:])
     return Effective(home.currency, plain, plain + sum(micro for _name, micro in steps), steps)
 
 
@@ -86,8 +92,9 @@ def _hour_micro(
     *,
     mode: str,
     price_class: str,
+    unit: Unit = Unit.CARD,
 ) -> int | None:
-    """What a whole card costs for an hour at these rates."""
+    """What a whole card costs for an hour at these rates, or the licence seat beside it."""
     items = priced_items(
         rates,
         partition=partition,
@@ -99,6 +106,6 @@ def _hour_micro(
         cpu_milli=0,
         ram_mib=0,
     )
-    cards = [one for one in items if one.unit == Unit.CARD]
+    meant = [one for one in items if one.unit == unit]
     start = micros(at)
-    return charge(cards, since_us=start, span=Span(start, start + HOUR_US)).micro
+    return charge(meant, since_us=start, span=Span(start, start + HOUR_US)).micro
