@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,17 +18,22 @@ from nodeagent.runners.setting import Setting
 
 KILL_ROUNDS = 20
 KILL_PAUSE_S = 0.1
+RANGE = "uid:"
+"""How the accounts begin that only jobs use; `user:` is one that a person has as well."""
 
 
 @dataclass(frozen=True)
 class Cleaning:
-    """The cleaning of one node. `label` is written on the shims of its agent. All calls block."""
+    """The cleaning of one node. `label` is written on the shims of its agent, `records` is all that
+    it has accepted. All calls block.
+    """
 
     label: str
     work_root: Path
     enclosure: Enclosure
     containers: Containers
     setting: Setting
+    records: Mapping[str, Record]
 
     def clean(self, record: Record) -> tuple[str, ...]:
         """Kill what is left of it wherever it hid, then remove its container and what its account
@@ -42,7 +48,7 @@ class Cleaning:
         inside = leftovers.named(self.enclosure.pids(record.folder.name))
         if not self.enclosure.release(record.folder.name):
             raise StartFailed(f"processes of {record.attempt} do not end")
-        return (*killed, *inside, *leftovers.take(self._account(record)))
+        return (*killed, *inside, *self._left(record))
 
     def sweep(self, record: Record, shims_too: bool = False) -> tuple[str, ...]:
         """Find by label, by session and by tree: a job may have left any one of them, never all.
@@ -63,6 +69,23 @@ class Cleaning:
                     os.kill(pid, signal.SIGKILL)
             processes.pause(KILL_PAUSE_S)
         raise StartFailed(f"{len(left)} processes of {record.attempt} do not end")
+
+    def _left(self, record: Record) -> tuple[str, ...]:
+        """What its account left in shared memory, taken away and named. Where it ran as a person's
+        own account, nobody can tell what a job left from what that person has put there: it stays.
+        """
+        account = record.origin.account if record.origin is not None else ""
+        if not account.startswith(RANGE):
+            return ()
+        return leftovers.take(self._account(record), lambda: self._expected(record, account))
+
+    def _expected(self, record: Record, account: str) -> bool:
+        """Whether other work of the account was accepted and has not ended. Before its first
+        process runs as the account, that is all there is to see of it.
+        """
+        others = (one for one in tuple(self.records.values()) if one.attempt != record.attempt)
+        live = (one.origin for one in others if one.ended_at is None)
+        return any(one is None or one.account == account for one in live)
 
     def _account(self, record: Record) -> int | None:
         """The account that the attempt ran as: whose its folder is."""

@@ -8,8 +8,9 @@ and queues, and files below /dev/shm and /dev/mqueue, which no end of a process 
 import contextlib
 import ctypes
 import os
+import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,12 @@ IPC_RMID = 0
 MIB = 1024 * 1024
 MOST = 40
 """How many of the things that were found are named one by one."""
+
+DEEPEST = 64
+"""Folders in folders that are looked through; what a job lays deeper stays."""
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+MORE = re.compile(r"and (\d+) more")
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -57,29 +64,37 @@ def named(pids: Iterable[int]) -> tuple[str, ...]:
 
 
 def short(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Not more than people read."""
-    if len(words) <= MOST:
-        return words
-    return (*words[:MOST], f"and {len(words) - MOST} more")
+    """Not more than people read; things that were cut before still count."""
+    names = tuple(word for word in words if not MORE.fullmatch(word))
+    cut = sum(int(found[1]) for word in words if (found := MORE.fullmatch(word)))
+    rest = len(names[MOST:]) + cut
+    return (*names[:MOST], f"and {rest} more") if rest else names
 
 
-def take(uid: int | None, sysv: Path = SYSV, shared: tuple[Path, ...] = SHARED) -> tuple[str, ...]:
+def take(
+    uid: int | None,
+    expected: Callable[[], bool] = lambda: False,
+    sysv: Path = SYSV,
+    shared: tuple[Path, ...] = SHARED,
+) -> tuple[str, ...]:
     """Remove what the account holds in shared memory, and name it. Nothing is touched while any
-    process of it lives, nor of accounts that others than jobs use: the agent's own, the system's.
+    process of it lives or is `expected`, nor of accounts that others than jobs use: the agent's
+    own, the system's.
 
     What an MPS server that still runs as the account has attached or mapped stays.
     """
     if uid is None or uid < LOWEST_UID or uid in (NOBODY, os.getuid()):
         return ()
-    # Listed first: what a process makes that starts after the look at processes is not in it.
+    # Listed first: what is made by work that comes after the two questions is not in the list, and
+    # whoever made what is in it is expected, lives, or has ended.
     ipc = [(kind, row) for kind in KINDS for row in _rows(sysv / kind.table, uid)]
-    files = [(folder, *one) for folder in shared for one in _files(folder, uid)]
+    files = [(folder, one) for folder in shared for one in _files(folder, uid)]
     alive = _alive(uid)
-    if any(processes.name(pid) != SERVER for pid in alive):
+    if expected() or any(processes.name(pid) != SERVER for pid in alive):
         return ()
     kept = {path for pid in alive for path in _mapped(pid)}
     gone = [word for kind, row in ipc if (word := _removed(kind, row))]
-    return (*gone, *(word for row in files if (word := _unlinked(*row, kept))))
+    return (*gone, *(word for row in files if (word := _unlinked(*row, uid, kept))))
 
 
 def _rows(table: Path, uid: int) -> Iterator[dict[str, int]]:
@@ -100,28 +115,74 @@ def _removed(kind: Kind, row: dict[str, int]) -> str:
     return f"{kind.words} {number}{size}"
 
 
-def _files(folder: Path, uid: int) -> Iterator[tuple[str, int]]:
-    """Names below the folder, and their sizes, that the account owns; the deepest first."""
-    for top, folders, names in os.walk(folder, topdown=False, followlinks=False):
-        for name in (*names, *folders):
-            with contextlib.suppress(OSError):
-                seen = (Path(top) / name).lstat()
+@dataclass(frozen=True)
+class Name:
+    """A name that an account owns: the folders on the way to it and itself, as it was listed."""
+
+    way: tuple[str, ...]
+    inode: int
+    size: int
+
+
+@contextlib.contextmanager
+def _opened(folder: Path, way: tuple[str, ...]) -> Iterator[int]:
+    """A handle of a folder below; no step may be a link, so that it never lies elsewhere.
+
+    Raises:
+        OSError: a step is gone, or is no folder any more.
+    """
+    handle = os.open(folder, FOLDER)
+    try:
+        for step in way:
+            following = os.open(step, FOLDER | os.O_NOFOLLOW, dir_fd=handle)
+            os.close(handle)
+            handle = following
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _files(folder: Path, uid: int) -> list[Name]:
+    """Names below the folder that the account owns, the deepest first. The agent's and the system's
+    own folders are not walked into: there lie the secrets of work that is about to start.
+    """
+    found: list[Name] = []
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:
+        way = waiting.pop()
+        with contextlib.suppress(OSError), _opened(folder, way) as handle:
+            for name, seen in _listed(handle):
+                is_folder = stat.S_ISDIR(seen.st_mode)
+                if is_folder and seen.st_uid not in (0, os.getuid()) and len(way) < DEEPEST:
+                    waiting.append((*way, name))
                 if seen.st_uid == uid:
                     size = seen.st_size if stat.S_ISREG(seen.st_mode) else 0
-                    yield str((Path(top) / name).relative_to(folder)), size
+                    found.append(Name((*way, name), seen.st_ino, size))
+    return found[::-1]
 
 
-def _unlinked(folder: Path, name: str, size: int, kept: set[str]) -> str:
-    """Take one name away. No process of its owner lives, so that nothing turns into a link."""
-    path = folder / name
-    if str(path) in kept:
+def _listed(handle: int) -> Iterator[tuple[str, os.stat_result]]:
+    for name in os.listdir(handle):  # noqa: PTH208 - of a handle
+        with contextlib.suppress(OSError):
+            yield name, os.stat(name, dir_fd=handle, follow_symlinks=False)
+
+
+def _unlinked(folder: Path, one: Name, uid: int, kept: set[str]) -> str:
+    """Take one name away if it is still what was listed. The folders above it may be another
+    account's, whose work lives and may swap them for links meanwhile: so handles lead there.
+    """
+    if str(folder.joinpath(*one.way)) in kept:
         return ""
-    with contextlib.suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
-            path.rmdir()
+    *above, name = one.way
+    with contextlib.suppress(OSError), _opened(folder, tuple(above)) as handle:
+        seen = os.stat(name, dir_fd=handle, follow_symlinks=False)
+        if (seen.st_uid, seen.st_ino) != (uid, one.inode):
             return ""
-        path.unlink()
-        return f"{folder / _plain(name)} ({_mib(size)})"
+        if stat.S_ISDIR(seen.st_mode):
+            os.rmdir(name, dir_fd=handle)
+            return ""
+        os.unlink(name, dir_fd=handle)
+        return f"{folder / _plain('/'.join(one.way))} ({_mib(one.size)})"
     return ""
 
 

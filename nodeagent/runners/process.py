@@ -82,7 +82,7 @@ class ProcessRunner:
         self._setting = Setting(work_root, tools, self._lease, self._enclosure, self._containers)
         self._work_root = work_root
         self._cleaning = Cleaning(
-            self._label, work_root, self._enclosure, self._containers, self._setting
+            self._label, work_root, self._enclosure, self._containers, self._setting, self.records
         )
         self.own: tuple[Path, ...] = (state_dir, work_root)
         self._ports = ports

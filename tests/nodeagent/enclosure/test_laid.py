@@ -151,16 +151,19 @@ async def test_another_tenant_cannot_read_secret_files(runner, tried):
 @pytest.mark.asyncio
 async def test_a_restarted_agent_takes_away_secret_files_that_nobody_needs(runner):
     left = secrets_shelf.place_of(runner._label, "at-gone")
-    left.mkdir(mode=0o700)
-    (left / "key").write_text(HUSH)
+    older = left.parent.with_name(f"{left.parent.name}-at-old")
+    for one in (left, older):
+        one.mkdir(mode=0o700, parents=True)
+        (one / "key").write_text(HUSH)
     await runner.adopt()
-    assert not left.exists()
+    assert not left.exists() and not older.exists()
 
 
 def test_somebody_elses_link_in_the_place_of_a_shelf_is_not_followed(tmp_path):
     target = tmp_path / "target"
     target.mkdir()
     shelf = secrets_shelf.place_of(str(tmp_path), "at-a")
+    shelf.parent.mkdir()
     shelf.symlink_to(target)
     secrets_shelf.put(shelf, {"key": HUSH}, Account(None, None, (), "me"))
     assert not list(target.iterdir()) and (shelf / "key").read_text() == HUSH

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodeagent import processes, records
+from nodeagent.protocol.report import Origin
 from nodeagent.protocol.vocabulary import Vendor
 from nodeagent.records import Record
 from nodeagent.runners import leftovers
@@ -16,101 +17,119 @@ from nodeagent.runners.base import Order
 from tests.nodeagent.fake_portal import job
 from tests.nodeagent.waiting import until
 
-UID = 200123
-OTHER = 200124
-KEY = 0x6770
-LEAVE = f"""
-import ctypes, os, sys
-libc = ctypes.CDLL(None)
-made = [libc.shmget({KEY}, 3 << 20, 0o1600), libc.semget({KEY}, 2, 0o1600)]
-made += [libc.msgget({KEY}, 0o1600)]
-os.makedirs("/dev/shm/gpupool-left/deep", exist_ok=True)
-open("/dev/shm/gpupool-left/deep/data", "wb").write(b"x" * (2 << 20))
-open("/dev/shm/gpupool-left\\n\\x1b[31m", "wb").close()
-print(*made, flush=True)
-if sys.argv[1:]:
-    sys.stdin.read()
-"""
 ROOT = os.geteuid() == 0
+UID = 1_000_000 + os.getpid()
+"""Nobody else's: tests of other checkouts and workers of this machine have theirs."""
+
+OTHER = UID + 5_000_000
+KEY = 0x67700000 + os.getpid()
 PYTHON = "/usr/bin/python3"
 """One that every account may run."""
 
+LEAVE = """
+import ctypes, os, sys
+key, place, *stay = sys.argv[1:]
+libc = ctypes.CDLL(None)
+new = 0o3600
+made = [libc.shmget(int(key), 3 << 20, new), libc.semget(int(key), 2, new)]
+made += [libc.msgget(int(key), new)]
+os.makedirs(place + "/deep", exist_ok=True)
+open(place + "/deep/data", "wb").write(b"x" * (2 << 20))
+open(place + "\\n\\x1b[31m", "wb").close()
+print(*made, flush=True)
+if stay:
+    sys.stdin.read()
+"""
+TABLES = ("shm", "sem", "msg")
 
-def as_account(uid, *words, **more):
-    return subprocess.Popen(
-        [PYTHON, "-c", LEAVE, *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        **({"user": uid, "group": uid} if ROOT else {}),
-        **more,
-    )
+
+def rows(table):
+    """Rows of a System V table that a test of this worker made."""
+    lines = Path(f"/proc/sysvipc/{table}").read_text().splitlines()
+    signed = ctypes.c_int32(KEY).value
+    return lines[0], [line for line in lines[1:] if int(line.split()[0]) in (KEY, signed)]
 
 
-def there(made):
+def there(place):
     """Which of the three System V things and of the files are still there."""
-    tables = (("shm", 1), ("sem", 1), ("msg", 1))
-    ids = [
-        int(line.split()[column]) == number
-        for (table, column), number in zip(tables, made, strict=True)
-        for line in Path(f"/proc/sysvipc/{table}").read_text().splitlines()[1:]
-        if int(line.split()[column]) == number
-    ]
-    return len(ids), len(list(Path("/dev/shm").glob("gpupool-left*")))
+    return sum(len(rows(table)[1]) for table in TABLES), len(list(place.parent.glob("left-*")))
 
 
 @pytest.fixture
-def left(monkeypatch):
-    """An account whose process made all kinds of things and ended: their numbers. Without root it
-    is the test's own account, of which only what was made here is looked at."""
-    uid = UID if ROOT else os.geteuid()
-    if not ROOT:
-        monkeypatch.setattr(leftovers, "_alive", lambda uid: [])
-        monkeypatch.setattr(leftovers.os, "getuid", lambda: 0)
-    process = as_account(uid)
-    made = [int(word) for word in process.communicate(timeout=60)[0].split()]
-    yield uid, made
+def place(tmp_path):
+    """What the test leaves and where; all of it goes afterwards. Root looks through the machine's
+    own memory, of an account that only this test has; another account only through what is here.
+    """
+    at = (Path("/dev/shm") if ROOT else tmp_path) / f"left-{os.getpid()}"
+    yield at
     libc = ctypes.CDLL(None)
-    libc.shmctl(made[0], 0, None), libc.semctl(made[1], 0, 0), libc.msgctl(made[2], 0, None)
-    subprocess.run(["sh", "-c", "rm -rf /dev/shm/gpupool-left*"], check=True)
+    for table, words in zip(TABLES, ((0, None), (0, 0), (0, None)), strict=True):
+        for row in rows(table)[1]:
+            getattr(libc, f"{table}ctl")(int(row.split()[1]), *words)
+    subprocess.run(["sh", "-c", f"rm -rf {at}*"], check=True)
 
 
-def test_segments_semaphores_queues_and_files_go_and_each_is_named(left):
+@pytest.fixture
+def take(place, tmp_path, monkeypatch):
+    """`leftovers.take`, for one that is not root bounded to what the test made."""
+    if ROOT:
+        return leftovers.take
+    monkeypatch.setattr(leftovers, "_alive", lambda uid: [])
+    monkeypatch.setattr(leftovers.os, "getuid", lambda: 0)
+
+    def bounded(uid):
+        for table in TABLES:
+            head, mine = rows(table)
+            (tmp_path / table).write_text("\n".join((head, *mine)))
+        return leftovers.take(uid, sysv=tmp_path, shared=(place.parent,))
+
+    return bounded
+
+
+@pytest.fixture
+def left(place, take):
+    """An account whose process made all kinds of things and ended: their numbers."""
+    uid = UID if ROOT else os.geteuid()
+    account = {"user": uid, "group": uid} if ROOT else {}
+    words = [PYTHON, "-c", LEAVE, str(KEY), str(place)]
+    made = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, **account)
+    return uid, [int(word) for word in made.stdout.split()]
+
+
+def test_segments_semaphores_queues_and_files_go_and_each_is_named(left, place, take):
     uid, made = left
-    assert there(made) == (3, 2)
-    said = "\n".join(leftovers.take(uid))
-    assert there(made) == (0, 0)
+    assert there(place) == (3, 2)
+    said = "\n".join(take(uid))
+    assert there(place) == (0, 0)
     assert f"shared memory segment {made[0]} (3 MiB)" in said
     assert f"semaphore set {made[1]}" in said and f"message queue {made[2]}" in said
-    assert "/dev/shm/gpupool-left/deep/data (2 MiB)" in said
-    assert "/dev/shm/gpupool-left??[31m (0 bytes)" in said, "a name of a job is no command"
-    assert leftovers.take(uid) == ()
+    assert f"{place}/deep/data (2 MiB)" in said
+    assert f"{place}??[31m (0 bytes)" in said, "a name of a job is no command"
+    assert take(uid) == ()
 
 
-def test_nothing_is_touched_while_anything_of_the_account_runs(left, monkeypatch):
-    uid, made = left
+def test_nothing_is_touched_while_anything_of_the_account_runs(left, place, take, monkeypatch):
     monkeypatch.setattr(leftovers, "_alive", lambda uid: [os.getpid()])
-    assert leftovers.take(uid) == () and there(made) == (3, 2)
+    assert take(left[0]) == () and there(place) == (3, 2)
 
 
 @pytest.mark.parametrize("uid", [None, 0, 999, 65534, os.getuid()])
-def test_accounts_that_others_than_jobs_use_are_left_alone(left, uid, monkeypatch):
+def test_accounts_that_others_than_jobs_use_are_left_alone(left, place, uid, monkeypatch):
     monkeypatch.undo()
-    assert leftovers.take(uid) == () and there(left[1]) == (3, 2)
+    assert leftovers.take(uid) == () and there(place) == (3, 2)
 
 
-def test_what_another_account_has_stays(left):
-    assert leftovers.take(OTHER) == () and there(left[1]) == (3, 2)
+def test_what_another_account_has_stays(left, place, take):
+    assert take(OTHER) == () and there(place) == (3, 2)
 
 
-def test_what_the_server_of_mps_has_mapped_stays_and_the_rest_goes(left, monkeypatch):
-    uid, made = left
-    held = "/dev/shm/gpupool-left/deep/data"
+def test_what_the_server_of_mps_has_mapped_stays_and_the_rest_goes(left, place, take, monkeypatch):
+    held = f"{place}/deep/data"
     monkeypatch.setattr(leftovers, "_alive", lambda uid: [77])
     monkeypatch.setattr(processes, "name", lambda pid: leftovers.SERVER)
     monkeypatch.setattr(leftovers, "_mapped", lambda pid: {held})
-    said = leftovers.take(uid)
-    assert there(made) == (0, 1) and Path(held).exists()
+    said = take(left[0])
+    assert there(place) == (0, 1) and Path(held).exists()
     assert not any(held in word for word in said)
 
 
@@ -127,16 +146,17 @@ def test_a_long_list_is_cut_with_its_number():
     assert leftovers.short(tuple("ab")) == ("a", "b")
     many = leftovers.short(tuple(str(n) for n in range(50)))
     assert len(many) == leftovers.MOST + 1 and many[-1] == "and 10 more"
+    again = leftovers.short((*many, "a", "b"))
+    assert len(again) == leftovers.MOST + 1 and again[-1] == "and 12 more"
 
 
-async def test_what_was_found_after_an_end_is_in_the_report_and_outlives_the_agent(
-    runner, make_runner
-):
+async def test_what_was_found_after_an_end_is_in_the_report_and_outlives_the_agent(runner, place):
     """The job's child drops session, label and parent; its account keeps shared memory."""
     uid = UID if ROOT else os.geteuid()
-    hide = f'setsid sh -c \'exec {PYTHON} -c "$0" stay\' "$LEAVE" </dev/null & sleep 0.2'
+    hide = f'setsid {PYTHON} -c "$LEAVE" {KEY} {place} stay </dev/null & sleep 0.2'
     work = job("at-1", "sh", "-c", hide, account=f"uid:{uid}", env={"LEAVE": LEAVE})
-    await runner.start(Order(work, (), Vendor.OTHER, 300.0, 0.0))
+    origin = Origin(kind=work.kind, number=1, project="", account=work.account)
+    await runner.start(Order(work, (), Vendor.OTHER, 300.0, 0.0, origin=origin))
     record = runner.records["at-1"]
     await until(lambda: record.ended_at is not None)
     await runner.clean("at-1")
@@ -146,10 +166,9 @@ async def test_what_was_found_after_an_end_is_in_the_report_and_outlives_the_age
     told = record.report()
     assert told.clean and told.removed.count("its memory was not looked at") == 1
     named = any("shared memory segment" in word for word in told.removed)
-    assert named and any("/dev/shm/gpupool-left" in word for word in told.removed) or not ROOT
-    assert not list(Path("/dev/shm").glob("gpupool-left*")) or not ROOT
+    assert named and any(str(place) in word for word in told.removed) or not ROOT
+    assert there(place) == (0, 0) or not ROOT
     assert records.load(record.folder).removed == told.removed
-    subprocess.run(["sh", "-c", "rm -rf /dev/shm/gpupool-left*"], check=True)
 
 
 async def test_processes_that_the_agent_had_to_end_are_named(runner, folders):
