@@ -153,16 +153,20 @@ class NeedForm(forms.Form):
     @property
     def overrides(self) -> dict[str, Any]:
         """What differs from the template, in the words of a need."""
-        data = self.cleaned_data
-        how = data.get("how") or "template"
-        said: dict[str, Any] = {name: data[name] for name in TAKES[how] if data.get(name)}
-        if how == "whole":
-            said["whole"] = True
-            if said.get("nodes", 0) > 1 and not said.get("topology"):
-                said["topology"] = "network"
-        if how != "template":
-            said["parts"] = data.get("parts") or 1
-        return said
+        return said_by(self.cleaned_data)
+
+
+def said_by(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs from the template, as the fields of the form say it, in the words of a need."""
+    how = data.get("how") or "template"
+    said: dict[str, Any] = {name: data[name] for name in TAKES[how] if data.get(name)}
+    if how == "whole":
+        said["whole"] = True
+        if said.get("nodes", 0) > 1 and not said.get("topology"):
+            said["topology"] = "network"
+    if how != "template":
+        said["parts"] = data.get("parts") or 1
+    return said
 
 
 def as_filled_in(need: Mapping[str, Any], version: TemplateVersion) -> dict[str, Any]:

@@ -32,12 +32,12 @@ from portal.access.guards import found, guard, may
 from portal.access.roles import Verb
 from portal.pages.advisor.waits import effects_for
 from portal.pages.answers import Answer, answer
-from portal.pages.approving.astext import as_rest, as_yaml, filled_from
+from portal.pages.approving.astext import as_rest, as_yaml, asked_by, filled_from
 from portal.pages.approving.budgets import budgets_of
 from portal.pages.calendar.moments import MomentField, in_zone
 from portal.pages.catalogue.fields import GivenFields, given_named
 from portal.pages.forms import take_refusal
-from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast
+from portal.pages.htmx import HtmxRequest, fragment, go, page, refusal_as_toast, refuse_unless
 from portal.pages.lists import in_order, list_address, text_asked
 from portal.pages.need_forms import NeedForm
 
@@ -113,13 +113,7 @@ class RequestForm(GivenFields, NeedForm):
     @property
     def overrides(self) -> dict[str, Any]:
         """What differs from the template, one way to meet it and isolation included."""
-        said = super().overrides
-        place, label, mode = (self.cleaned_data.get("only") or "::").split(":")
-        if place:
-            said |= {"labels": [label], "modes": [mode]}
-        if self.cleaned_data.get("apart") and not said.get("whole"):
-            said["isolation"] = "hardware"
-        return said
+        return asked_by(self.cleaned_data)
 
     @property
     def places(self) -> list[Partition]:
@@ -184,6 +178,7 @@ def new(request: HtmxRequest) -> HttpResponse:
 @page("POST")
 def load(request: HtmxRequest) -> HttpResponse:
     """The form, filled in from a text; nothing is sent."""
+    refuse_unless(request.standing.works)
     text, error, start = request.POST.get("text", ""), "", _start(request)
     try:
         start |= filled_from(text, standing=request.standing)

@@ -63,6 +63,23 @@ def read(text: str, *, shape: str, section: str = "") -> list[Line]:
     return found
 
 
+def document(text: str, *, most: int) -> Any:
+    """The one value that a YAML or JSON text says, as bounded as a file: `most` letters.
+
+    Raises:
+        Unreadable: too long, too deep, no YAML, or with aliases, which let few letters say much.
+    """
+    if len(text) > most:
+        said = _("A short text is needed: at most %(most)s characters.")
+        raise Unreadable(0, said % {"most": most})
+    try:
+        return yaml.safe_load(_checked(text))
+    except yaml.MarkedYAMLError as wrong:
+        raise _marked(wrong) from wrong
+    except (ValueError, OverflowError) as wrong:
+        raise Unreadable(0, _("A value cannot be read: %(why)s.") % {"why": wrong}) from wrong
+
+
 def _csv(text: str, section: str) -> Iterator[Line]:
     csv.field_size_limit(MOST_CELL)
     reader = csv.DictReader(StringIO(text.lstrip("\ufeff")), restkey="", strict=True)

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -10,13 +11,15 @@ from rest_framework.exceptions import ValidationError
 
 from pool.errors import Invalid, PoolError
 from pool.models.templates import TemplateVersion
-from pool.rules.needs import from_mapping, merged, to_mapping
+from pool.rules.needs import changed, from_mapping, merged, to_mapping
 from pool.rules.problems import Problems
 from pool.selectors.memberships import Standing
+from pool.selectors.partitions import partition_list
 from pool.selectors.templates import usable_templates
+from pool.services.imports.reading import Unreadable, document
 from portal.api.v1.requests import RequestIn
 from portal.pages.catalogue.fields import LINES
-from portal.pages.need_forms import as_filled_in
+from portal.pages.need_forms import as_filled_in, said_by
 
 MOST_TEXT = 20_000
 PLAIN = ("project", "copies", "title", "purpose", "starts_at", "environment", "image", "partitions")
@@ -59,11 +62,22 @@ def as_rest(form: Any) -> str:
     return f'curl -X POST "$URL/api/v1/requests/" {headers} -d {sent}'
 
 
+def asked_by(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the fields of a request ask for: size, one way to meet it, and isolation."""
+    said = said_by(data)
+    place, label, mode = (data.get("only") or "::").split(":")
+    if place:
+        said |= {"labels": [label], "modes": [mode]}
+    if data.get("apart") and not said.get("whole"):
+        said["isolation"] = "hardware"
+    return said
+
+
 def filled_from(text: str, *, standing: Standing) -> dict[str, Any]:
-    """The fields of the form that say what the text says.
+    """The fields of the form that say what the text says, all of it.
 
     Raises:
-        Invalid: it is no YAML or JSON, or REST would not take it.
+        Invalid: it is no YAML or JSON, REST would not take it, or the form has no field for it.
     """
     said = _read(text)
     body = RequestIn(data=said)
@@ -78,30 +92,72 @@ def filled_from(text: str, *, standing: Standing) -> dict[str, Any]:
         whole = to_mapping(merged(from_mapping(version.need), need))
     except (Problems, PoolError) as wrong:
         raise Invalid(text=str(wrong)) from wrong
+    places = _places(words, standing)
     found = {name: words[name] for name in PLAIN if words.get(name)}
+    sized = as_filled_in(whole, version) | {
+        "apart": whole.get("isolation") == "hardware" and not whole.get("whole"),
+        "only": _one_way(whole, version, places),
+    }
+    _all_of(whole, sized, version, set(changed({}, need)))
     return {
-        **as_filled_in(whole, version),
         **found,
+        **sized,
         "time_value": words["duration_seconds"],
         "kind": words["lease_kind"],
-        "apart": whole.get("isolation") == "hardware",
         **_used(words),
     }
 
 
 def _read(text: str) -> dict[str, Any]:
     try:
-        said = yaml.safe_load(text[: MOST_TEXT + 1]) if len(text) <= MOST_TEXT else None
-    except (yaml.YAMLError, ValueError, RecursionError) as wrong:
-        mark = getattr(wrong, "problem_mark", None)
-        line = mark.line + 1 if mark is not None else 1
-        raise Invalid(text=_("Line %(n)d cannot be read.") % {"n": line}) from wrong
+        said = document(text, most=MOST_TEXT)
+    except Unreadable as refused:
+        line = _("Line %(n)d cannot be read.") % {"n": refused.wrong.line or 1}
+        raise Invalid(text=f"{line} {refused.wrong.text}") from refused
     if not isinstance(said, dict):
         raise Invalid(text=_("The words of a request are needed, as the page shows them."))
     return {
         str(name): value.isoformat() if hasattr(value, "isoformat") else value
         for name, value in said.items()
     }
+
+
+def _places(words: dict[str, Any], standing: Standing) -> list[str]:
+    """The partitions it names; one that the form cannot offer would be lost without a word."""
+    asked = list(words["partitions"])
+    known = partition_list(standing=standing).filter(slug__in=asked).values_list("slug", flat=True)
+    strange = sorted(set(asked) - set(known))
+    if strange:
+        raise Invalid(text=_("No such partition: %(names)s.") % {"names": ", ".join(strange)[:80]})
+    return asked
+
+
+def _one_way(whole: Mapping[str, Any], version: TemplateVersion, places: list[str]) -> str:
+    """The one way to meet the need that the text keeps to, as the form says it."""
+    ways = ("labels", "modes")
+    given = [whole.get(name) or [] for name in ways]
+    own = [version.need.get(name) or [] for name in ways]
+    if given == own or any(len(one) != 1 for one in (*given, places)):
+        return ""
+    (label,), (mode,) = given
+    return "" if ":" in label else f"{places[0]}:{label}:{mode}"
+
+
+def _all_of(
+    whole: dict[str, Any], fields: dict[str, Any], version: TemplateVersion, words: set[str]
+) -> None:
+    """Hold that the fields say the whole need again: what has no field is not dropped silently.
+
+    It is told in the `words` of the text, where it is one of them.
+    """
+    try:
+        again = to_mapping(merged(from_mapping(version.need), asked_by(fields)))
+    except Problems:
+        again = {}
+    lost = {name for name in {*whole, *again} if whole.get(name) != again.get(name)}
+    if lost:
+        said = _("The form has no field for this: %(names)s. Use REST.")
+        raise Invalid(text=said % {"names": ", ".join(sorted(lost & words or lost))})
 
 
 def _version(slug: str, standing: Standing) -> TemplateVersion:

@@ -142,6 +142,11 @@ def test_the_form_is_told_as_text_and_filled_in_from_it_again(visit, world):
         ("- one", "The words of a request are needed"),
         ("project: vision\ntemplate: no-such\nduration_seconds: 60", "none of this name"),
         ("project: vision\ntemplate: x", "duration_seconds: "),
+        ("a: &a [1]\nneed: {b: *a}", "Aliases are not read here."),
+        ("need: &n {again: *n}", "Aliases are not read here."),
+        ("need: !!python/tuple [1]", "Tags are not read here."),
+        ("need: " + "[" * 15_000, "nested too deeply"),
+        ("purpose: " + "x" * 20_000, "at most 20000 characters"),
         ("project: vision\nwhat: 1\ntemplate: x\nduration_seconds: 60", "what: Unknown field."),
     ],
 )
@@ -152,6 +157,50 @@ def test_a_text_that_says_no_request_is_told_why_and_kept(visit, world, text, sa
     assert page.status_code == 422
     assert said in told and text in told
     assert Request.objects.count() == before
+
+
+@pytest.mark.parametrize(
+    ("need", "lost"),
+    [
+        ("{labels: [H100-80GB]}", "labels"),
+        ("{vendors: [nvidia], min_driver: '550'}", "min_driver, vendors"),
+        ("{cpu_milli: 8000, ram_mib: 4096, disk_mib: 1024}", "cpu_milli, disk_mib, ram_mib"),
+        ("{min_size_gb: 20}", "min_size_gb"),
+        ("{memory_mib: 9000}", "memory_mib"),
+    ],
+)
+def test_what_the_form_has_no_field_for_is_refused_by_name(visit, world, need, lost):
+    page = visit("member").send("/requests/load/", {"text": bare(world, need)})
+    assert page.status_code == 422
+    assert f"The form has no field for this: {lost}. Use REST." in unescape(page.content.decode())
+
+
+def bare(world, need, partitions="[]"):
+    """The shortest text of a request with that need."""
+    head = f"project: vision\ntemplate: {world.version.template.slug}\nduration_seconds: 3600"
+    return f"{head}\nneed: {need}\npartitions: {partitions}"
+
+
+def test_the_one_way_that_was_chosen_comes_back_with_the_text(visit, world):
+    place = world.partition.slug
+    member, only = visit("member"), f"{place}:A100-80GB:mig"
+    sized = {"how": "size", "memory_gb": "20", "compute_percent": "30"}
+    asked = member.send("/requests/judged/", form(world, only=only, **sized))
+    words = yaml.safe_load(asked.context["as_yaml"])
+    assert words["need"]["labels"] == ["A100-80GB"] and words["partitions"] == [place]
+    page = member.send("/requests/load/", {"text": asked.context["as_yaml"]})
+    assert page.status_code == 200
+    assert page.context["form"].initial["only"] == only
+
+
+def test_a_text_with_an_unknown_partition_is_refused_as_it_stands(visit, world):
+    page = visit("member").send("/requests/load/", {"text": bare(world, "{}", "[nowhere]")})
+    assert page.status_code == 422
+    assert "No such partition: nowhere." in unescape(page.content.decode())
+
+
+def test_who_makes_no_requests_fills_in_no_form(visit, world):
+    assert visit("viewer").send("/requests/load/", {"text": bare(world, "{}")}).status_code == 403
 
 
 def test_a_request_is_withdrawn_by_its_owner_and_not_by_a_viewer(visit, world):
