@@ -43,7 +43,7 @@ from pool.scheduling.model import (
 )
 from pool.scheduling.model import Promise as Kept
 from pool.selectors.telemetry.bandwidth import learned_heavy
-from pool.services.levels import HOST_UNITS, level_tenant
+from pool.services.levels import HOST_UNITS, level_tenant, outer_tenants
 from pool.services.yielding.interrupted import interrupted_order
 
 UNITS = {
@@ -292,7 +292,7 @@ def limits() -> Limits:
     limit is the tenant's guarantee; what stands on it is judged from what runs. A row of one kind
     of card stops no work that may run on another; it is judged when a placement is opened.
     """
-    found = QuotaRow.objects.exclude(unit=QuotaUnit.CARDS_EACH).select_related("period")
+    found = QuotaRow.objects.exclude(unit=QuotaUnit.CARDS_EACH).select_related("period", "project")
     rows = list(found)
     full = (
         row
@@ -340,6 +340,7 @@ def _quota(row: QuotaRow) -> Quota:
         partition=row.partition_id,
         label=row.card_model or None,
         only=row.kind == BookKind.ALLOWANCE,
+        within=outer_tenants(row) if guarantee else (),
     )
 
 

@@ -9,13 +9,11 @@ from pool.clock import now
 from pool.models.fairness import FairUse
 from pool.models.tenants import Organization, Project
 from pool.models.workloads import Workload
-from pool.scheduling.model import Quota, QuotaKind, TenantShare, Unit
+from pool.scheduling.model import Quota, TenantShare
+from pool.scheduling.order import share_weights, weighed
 
 HALF_LIFE_S = 7 * 86_400
 """What was held a week ago counts half."""
-
-MICRO = 1_000_000
-"""Card equivalents are counted in millionths."""
 
 LIVES = 8
 """What ended more half-lives ago counts less than half a percent, and is not looked at."""
@@ -71,36 +69,14 @@ def shares(queue: Iterable[Workload], rows: Iterable[Quota] = ()) -> tuple[Tenan
 
     No query: the work was read with the queue, `rows` with the limits.
     """
-    weights = weights_of(rows)
     found: dict[str, TenantShare] = {}
     for row in queue:
         project = row.project
         outer, inner = f"org:{project.organization_id}", f"project:{project.pk}"
         if inner not in found:
-            found[outer] = TenantShare(
-                tenant=outer, usage=_used(project.organization), weight=weights.get(outer, 1.0)
-            )
-            found[inner] = TenantShare(
-                tenant=inner, parent=outer, usage=_used(project), weight=weights.get(inner, 1.0)
-            )
-    return tuple(found.values())
-
-
-def weights_of(rows: Iterable[Quota]) -> dict[str, float]:
-    """How much each tenant's use is divided by: its guaranteed cards in all partitions, at least 1.
-
-    A guarantee for all cards of a partition and those for single kinds of them are the same cards:
-    the larger sum counts.
-    """
-    kinds: dict[str, dict[int | None, list[int]]] = {}
-    for row in rows:
-        if row.kind is QuotaKind.ENTITLEMENT and row.unit is Unit.CARD_MICRO:
-            sums = kinds.setdefault(row.tenant, {}).setdefault(row.partition, [0, 0])
-            sums[row.label is None] += row.limit
-    return {
-        tenant: max(1.0, sum(max(sums) for sums in parts.values()) / MICRO)
-        for tenant, parts in kinds.items()
-    }
+            found[outer] = TenantShare(tenant=outer, usage=_used(project.organization))
+            found[inner] = TenantShare(tenant=inner, parent=outer, usage=_used(project))
+    return weighed(found.values(), share_weights(rows))
 
 
 def _used(tenant: Organization | Project) -> float:

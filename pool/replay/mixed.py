@@ -19,6 +19,7 @@ from pool.scheduling.model import (
     TenantShare,
     Waiting,
 )
+from pool.scheduling.order import share_weights, weighed
 from pool.scheduling.plan import plan_board
 from pool.scheduling.quota import charge
 from pool.scheduling.take import foresee, vacate
@@ -105,6 +106,7 @@ class _Pool:
     ousted_s: float = float("-inf")
     used: dict[str, float] = field(default_factory=dict)
     homes: dict[str, str | None] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 def replay(
@@ -117,6 +119,7 @@ def replay(
         live={job.work.id: _Live(job, job.runs_s) for job in jobs},
         breaks=breaks,
         preempts=snapshot.rules.preemption,
+        weights=share_weights(snapshot.quotas),
     )
     for job in jobs:
         if job.work.submitted_s < until_s:
@@ -211,7 +214,7 @@ def _now(pool: _Pool, waiting: tuple[Waiting, ...]) -> Board:
         waiting=waiting,
         running=tuple(pool.running.values()),
         promises=tuple(pool.promises.values()),
-        shares=_shares(pool.used, pool.homes),
+        shares=_shares(pool),
     )
     return pool.board
 
@@ -330,7 +333,10 @@ def _count(pool: _Pool) -> None:
     pool.clock.add(pool.clock.now_s + COUNT_S, COUNTS, 0)
 
 
-def _shares(used: Mapping[str, float], homes: Mapping[str, str | None]) -> tuple[TenantShare, ...]:
-    return tuple(
-        TenantShare(tenant=one, parent=homes[one], usage=used[one]) for one in sorted(used)
+def _shares(pool: _Pool) -> tuple[TenantShare, ...]:
+    """What each tenant has used, with the weight of its guarantees, as a round reads it."""
+    told = (
+        TenantShare(tenant=one, parent=pool.homes.get(one), usage=pool.used.get(one, 0.0))
+        for one in sorted(pool.used.keys() | pool.weights.keys())
     )
+    return weighed(told, pool.weights)

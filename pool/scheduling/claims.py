@@ -191,7 +191,8 @@ class Quota:
     """One quota row. `label` None counts host units; `partition` None counts all partitions.
 
     An `only` row names a kind of card that its tenant may use: where there are such rows, a kind
-    that none of them names is barred.
+    that none of them names is barred. `within` are the tenants that its tenant is part of, the
+    innermost first; only a guarantee need name them.
     """
 
     id: int
@@ -203,6 +204,7 @@ class Quota:
     partition: int | None = None
     label: str | None = None
     only: bool = False
+    within: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,25 @@ Class, entitlement, fair share, priority, age; every score as the sum of its par
 """
 
 import heapq
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from pool.carving.sizes import MICRO
 from pool.scheduling.board import Board
 from pool.scheduling.calendar import forecast_s
 from pool.scheduling.fit import grants_for
 from pool.scheduling.grant import Grant, modes_for
-from pool.scheduling.model import PriorityClass, Rules, TenantShare, Waiting
+from pool.scheduling.model import (
+    PriorityClass,
+    Quota,
+    QuotaKind,
+    Rules,
+    TenantShare,
+    Unit,
+    Waiting,
+)
 from pool.scheduling.quota import is_borrowed
 
 CLASS_RANK = {
@@ -187,3 +196,43 @@ def _use(board: Board, work: Waiting, usage: dict[str, float]) -> None:
     cost = micro / MICRO * forecast_s(work, board.snapshot.rules)
     for tenant in work.tenants:
         usage[tenant] = usage.get(tenant, 0.0) + cost
+
+
+def weighed(shares: Iterable[TenantShare], weights: Mapping[str, float]) -> tuple[TenantShare, ...]:
+    """The same, each with the weight that its tenant's guarantees give it; 1 where there are none.
+
+    A round, a trial of other limits and a replay all rank by this.
+    """
+    return tuple(replace(one, weight=weights.get(one.tenant, 1.0)) for one in shares)
+
+
+def share_weights(rows: Iterable[Quota]) -> dict[str, float]:
+    """How much each tenant's use is divided by: its guaranteed cards in all partitions, at least 1.
+
+    A guarantee for all cards of a partition and those for single kinds of them are the same cards,
+    and so are a tenant's and those of the tenants in it: the larger sum counts.
+    """
+    own: dict[str, dict[int | None, list[int]]] = {}
+    inner: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.kind is QuotaKind.ENTITLEMENT and row.unit is Unit.CARD_MICRO:
+            sums = own.setdefault(row.tenant, {}).setdefault(row.partition, [0, 0])
+            sums[row.label is None] += row.limit
+            for part, outer in pairwise((row.tenant, *row.within)):
+                inner[outer].add(part)
+    given = {tenant: {p: max(sums) for p, sums in parts.items()} for tenant, parts in own.items()}
+    return {
+        tenant: max(1.0, sum(_guaranteed(tenant, given, inner).values()) / MICRO)
+        for tenant in sorted(given.keys() | inner.keys())
+    }
+
+
+def _guaranteed(
+    tenant: str, given: Mapping[str, Mapping[int | None, int]], inner: Mapping[str, set[str]]
+) -> dict[int | None, int]:
+    """Millionths of a card that the tenant or those in it are guaranteed, by partition."""
+    below: Counter[int | None] = Counter()
+    for one in inner.get(tenant, ()):
+        below.update(_guaranteed(one, given, inner))
+    mine = given.get(tenant, {})
+    return {part: max(mine.get(part, 0), below[part]) for part in mine.keys() | below.keys()}

@@ -154,6 +154,14 @@ def level_tenant(row: Quota) -> str:
     return f"member:{row.project_id}.{row.user_id}"
 
 
+def outer_tenants(row: Quota) -> tuple[str, ...]:
+    """The keys of the tenants that the tenant of a row is part of, the innermost first."""
+    if row.project is None:
+        return ()
+    outer = f"org:{row.project.organization_id}"
+    return (outer,) if row.user_id is None else (f"project:{row.project_id}", outer)
+
+
 def start_kinds(entitlement: str) -> list[str]:
     """Which kinds of row gate the start of a workload that rests on this entitlement."""
     if entitlement == "allowance":

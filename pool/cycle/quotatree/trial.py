@@ -10,7 +10,8 @@ from pool.lifecycle.roles import QuotaKind as BookKind
 from pool.lifecycle.roles import QuotaUnit
 from pool.models.quotas import Quota as QuotaRow
 from pool.scheduling.model import Quota, QuotaKind
-from pool.services.levels import level_tenant
+from pool.scheduling.order import share_weights, weighed
+from pool.services.levels import level_tenant, outer_tenants
 from pool.services.quotas import QuotaLine
 
 PLANNED = frozenset(UNITS)
@@ -32,7 +33,12 @@ def quota_trial(look: Look, lines: Sequence[QuotaLine]) -> Outcome | None:
     quotas = {row.id: row for row in look.snapshot.quotas}
     for number, line in enumerate(counted, 1):
         _put(quotas, line, -number)
-    changed = replace(look.snapshot, quotas=tuple(quotas.values()))
+    weights = share_weights(quotas.values())
+    changed = replace(
+        look.snapshot,
+        quotas=tuple(quotas.values()),
+        shares=weighed(look.snapshot.shares, weights),
+    )
     return fates_compared(look, changed)
 
 
@@ -43,9 +49,11 @@ def _put(quotas: dict[int, Quota], line: QuotaLine, fresh: int) -> None:
     elif row is not None and row.pk in quotas and line.limit is not None:
         quotas[row.pk] = replace(quotas[row.pk], limit=line.limit + row.granted)
     elif line.limit is not None:
+        place = QuotaRow(**line.place)
         quotas[fresh] = Quota(
             id=fresh,
-            tenant=level_tenant(QuotaRow(**line.place)),
+            tenant=level_tenant(place),
+            within=outer_tenants(place),
             kind=QuotaKind.LIMIT if line.kind == BookKind.LIMIT else QuotaKind.ENTITLEMENT,
             unit=UNITS[QuotaUnit(line.unit)],
             limit=line.limit,

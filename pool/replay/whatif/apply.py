@@ -108,19 +108,21 @@ def _quotas(
     ids: Mapping[str, int],
 ) -> tuple[Quota, ...]:
     """A new limit takes the place of the team's own of the same partition and model."""
-    tenants = {kind.team: kind.tenants[:2][-1] for kind in kinds}
+    tenants = {kind.team: kind.tenants[:2] for kind in kinds}
     found = {(row.tenant, row.kind, row.unit, row.partition, row.label): row for row in rows}
     for number, one in enumerate(limits, 1):
         if one.team not in tenants:
             continue
         kind = QuotaKind.ENTITLEMENT if one.guarantee else QuotaKind.LIMIT
         partition = ids.get(one.partition) if one.partition else None
-        key = (tenants[one.team], kind, Unit.CARD_MICRO, partition, one.model or None)
+        *outer, tenant = tenants[one.team]
+        key = (tenant, kind, Unit.CARD_MICRO, partition, one.model or None)
         found.pop(key, None)
         if one.cards is not None:
             found[key] = Quota(
                 id=-number,
-                tenant=tenants[one.team],
+                tenant=tenant,
+                within=tuple(reversed(outer)),
                 kind=kind,
                 unit=Unit.CARD_MICRO,
                 limit=round(one.cards * MICRO),

@@ -14,7 +14,7 @@ from pool.replay.whatif.usage import Usage
 from pool.scheduling.board import Board, build
 from pool.scheduling.model import Demand, Need, Placed, Plan, Promise, Running, Snapshot, Waiting
 from pool.scheduling.offer import offer
-from pool.scheduling.order import CLASS_RANK
+from pool.scheduling.order import CLASS_RANK, share_weights
 from pool.scheduling.plan import plan_board
 from pool.scheduling.take import foresee
 from pool.scheduling.victims import givers, may_oust
@@ -127,7 +127,7 @@ def _pool(trace: Trace, world: Snapshot, half_life_s: float) -> Pool:
         clock=Clock(),
         live={w.number: Live(w, trace.kinds[w.kind], w.duration_s) for w in trace.works},
         queue=Thinner(rules, _alike(limits)),
-        usage=Usage(half_life_s),
+        usage=Usage(half_life_s, share_weights(world.quotas)),
     )
     for work in trace.works:
         pool.clock.add(work.arrives_s, COMES, work.number)

@@ -1,9 +1,11 @@
 """What each tenant has used lately in a replay, decayed as the books decay it."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pool.scheduling.model import TenantShare
+from pool.scheduling.order import weighed
 
 COUNTED_EVERY_S = 3600.0
 """The books count it anew once an hour; in between everybody reads the old numbers."""
@@ -11,9 +13,13 @@ COUNTED_EVERY_S = 3600.0
 
 @dataclass(slots=True)
 class Usage:
-    """Card-seconds of each tenant: a second counts by its age, half after `half_life_s`."""
+    """Card-seconds of each tenant: a second counts by its age, half after `half_life_s`.
+
+    `weights` are those of tenants with guarantees; they are told before they have used anything.
+    """
 
     half_life_s: float
+    weights: Mapping[str, float] = field(default_factory=dict)
     rates: dict[str, float] = field(default_factory=dict)
     sums: dict[str, float] = field(default_factory=dict)
     parents: dict[str, str | None] = field(default_factory=dict)
@@ -35,10 +41,13 @@ class Usage:
         if now_s >= self.counted_s + COUNTED_EVERY_S:
             self._on(now_s)
             self.counted_s = now_s // COUNTED_EVERY_S * COUNTED_EVERY_S
-            self.told = tuple(
-                TenantShare(tenant=t, parent=self.parents[t], usage=round(self.sums[t], 3))
-                for t in sorted(self.sums)
+            told = (
+                TenantShare(
+                    tenant=t, parent=self.parents.get(t), usage=round(self.sums.get(t, 0.0), 3)
+                )
+                for t in sorted(self.sums.keys() | self.weights.keys())
             )
+            self.told = weighed(told, self.weights)
         return self.told
 
     def _on(self, now_s: float) -> None:

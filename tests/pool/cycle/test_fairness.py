@@ -7,12 +7,13 @@ from psycopg.types.range import Range
 from pytest import approx
 
 from pool.clock import now
-from pool.cycle.fairness import HALF_LIFE_S, fairness_count, weights_of
+from pool.cycle.fairness import HALF_LIFE_S, fairness_count
 from pool.cycle.housekeep import housekeep
 from pool.cycle.round import run_rounds
 from pool.cycle.snapshot import take
 from pool.models import FairUse, Hold, Partition, Placement
 from pool.scheduling.model import Quota, QuotaKind, Unit
+from pool.scheduling.order import share_weights
 from tests import rows
 from tests.pool.obedient import Obedient
 
@@ -135,7 +136,7 @@ def test_use_weighs_less_the_more_cards_a_tenant_is_guaranteed(pool):
     fairness_count()
     weights = {one.tenant: one.weight for one in take(now()).shares}
     assert weights[f"project:{large.pk}"] == 4.0
-    assert weights[f"org:{large.organization_id}"] == 1.0
+    assert weights[f"org:{large.organization_id}"] == 5.0, "its projects' are its own"
     run_rounds()
     first.refresh_from_db()
     later.refresh_from_db()
@@ -151,8 +152,50 @@ def test_guarantees_add_up_over_partitions_and_count_the_same_cards_once():
     whole = row(3_000_000, 1)
     parts = [row(2_000_000, 1, "A30"), row(2_000_000, 1, "L40S"), row(500_000, 2)]
     others = [row(9, 1, kind=QuotaKind.LIMIT), row(9_000_000, 1, unit=Unit.CPU_MILLI)]
-    assert weights_of([whole, *parts, *others]) == {"project:1": 4.5}
-    assert weights_of([row(300_000, 1)]) == {"project:1": 1.0}
+    assert share_weights([whole, *parts, *others]) == {"project:1": 4.5}
+    assert share_weights([row(300_000, 1)]) == {"project:1": 1.0}
+
+
+def test_a_tenant_weighs_as_much_as_the_tenants_in_it_where_their_guarantees_are_more():
+    def row(tenant, cards, *within, partition=1):
+        what = {"kind": QuotaKind.ENTITLEMENT, "unit": Unit.CARD_MICRO}
+        told = {"id": 1, "held": 0, "partition": partition, "within": within}
+        return Quota(tenant=tenant, limit=round(cards * 1_000_000), **what, **told)
+
+    rows = [
+        row("project:1", 3, "org:1"),
+        row("project:2", 5, "org:1"),
+        row("member:2.7", 6, "project:2", "org:1"),
+        row("project:2", 2, "org:1", partition=2),
+        row("org:1", 4),
+        row("org:1", 3, partition=2),
+        row("org:2", 9),
+        row("project:3", 4, "org:2"),
+    ]
+    told = {"project:1": 3.0, "member:2.7": 6.0, "project:2": 8.0, "project:3": 4.0}
+    assert share_weights(rows) == {**told, "org:1": 12.0, "org:2": 9.0}
+    assert share_weights(reversed(rows)) == share_weights(rows)
+
+
+def test_an_organization_of_which_only_the_projects_are_guaranteed_cards_ranks_by_them(pool):
+    """Organizations often have limits alone: then what their projects have counts for them."""
+    small, large = rows.project(), rows.project()
+    other = rows.project(organization=large.organization)
+    held(pool, small, ago=timedelta(hours=5), lasting=timedelta(hours=1))
+    held(pool, large, ago=timedelta(hours=2), lasting=timedelta(hours=2))
+    first = rows.workload(into=small, need=WHOLE)
+    later = rows.workload(into=large, need=WHOLE)
+    guaranteed(small, 1)
+    guaranteed(large, 2)
+    guaranteed(other, 3)
+    fairness_count()
+    weights = {one.tenant: one.weight for one in take(now()).shares}
+    assert weights[f"org:{large.organization_id}"] == 5.0
+    assert weights[f"org:{small.organization_id}"] == 1.0
+    run_rounds()
+    first.refresh_from_db()
+    later.refresh_from_db()
+    assert (first.state, later.state) == ("queued", "placed")
 
 
 def test_the_shares_of_the_queue_come_without_another_query(pool, django_assert_num_queries):

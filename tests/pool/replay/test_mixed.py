@@ -176,3 +176,25 @@ def test_a_card_ends_with_its_last_holder_whoever_leaves_it_before():
         runs[leaving] = replace(runs[leaving], leaving=True, ends_s=60.0)
         foresee(board, [0], runs)
         assert board.cards.ends[0] == ends
+
+
+def test_use_is_divided_by_guarantees_as_in_a_round():
+    jobs = [job(1, hours=1.5), job(2, at=HOUR, hours=3, team="b")]
+    jobs += [job(3, at=2 * HOUR), job(4, at=2.5 * HOUR, team="b")]
+    third = {}
+    for cards in (1, 4):
+        rows = tuple(
+            Quota(
+                id=number,
+                tenant=f"project:{team}",
+                kind=QuotaKind.ENTITLEMENT,
+                unit=Unit.CARD_MICRO,
+                limit=guaranteed * 1_000_000,
+                held=0,
+                partition=1,
+            )
+            for number, (team, guaranteed) in enumerate((("a", 1), ("b", cards)), 1)
+        )
+        runs = list(replay(pool(cards=1, quotas=rows), jobs, 100 * HOUR))
+        third[cards] = next(run.number for run in runs if run.start_s == 4.5 * HOUR)
+    assert third == {1: 3, 4: 4}

@@ -15,6 +15,7 @@ from pool.replay.whatif.apply import (
 from pool.replay.whatif.engine import replay
 from pool.replay.whatif.figures import at_share, figures
 from pool.scheduling.model import CardState, Need, Policy, PriorityClass, Quota, QuotaKind, Unit
+from pool.scheduling.order import share_weights
 from tests.pool.replay.whatif.made import HALF_LIFE_S, busy, kind, trace, world
 
 
@@ -79,6 +80,8 @@ def test_a_limit_takes_the_place_of_the_teams_own_or_takes_it_away():
     guarantee = TeamLimit(team="vision", cards=2, partition="main", guarantee=True)
     _, snapshot = applied(told, made, Scenario(limits=(guarantee,)))
     assert {row.kind for row in snapshot.quotas} == set(QuotaKind)
+    weights = share_weights(snapshot.quotas)
+    assert weights == {"project:vision": 2.0, "org:1": 2.0}, "it ranks by it, as in a round"
 
 
 def test_classes_needs_switches_and_numbers_change_where_they_are_named():

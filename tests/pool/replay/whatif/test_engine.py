@@ -239,3 +239,17 @@ def test_a_node_that_comes_back_to_a_state_is_not_judged_again(monkeypatch):
     _runs(busy(4, 200, every_s=40.0), world(2, 8))
     states = {state.tobytes() for words in judged for state in words[1]}
     assert 0 < sum(len(words[1]) for words in judged) <= len(states)
+
+
+def test_use_is_divided_by_guarantees_as_in_a_round():
+    """Who used twice as much of four times the guarantee goes first; without guarantees last."""
+    kinds = [kind("vision"), kind("speech")]
+    hour = 3600.0
+    works = [(0, 0, hour), (1, hour, 2 * hour), (0, 2 * hour, hour), (1, 2.5 * hour, hour)]
+    told, first = trace(kinds, works), {}
+    for cards in (None, 4):
+        rows = [replace(_limit("vision", 1, 1, QuotaKind.ENTITLEMENT), within=("org:1",))]
+        rows += [replace(_limit("speech", cards or 1, 2, QuotaKind.ENTITLEMENT), within=("org:1",))]
+        runs = _runs(told, world(1, 1, quotas=tuple(rows)))
+        first[cards] = next(run.number for run in runs if run.start_s == 3 * hour)
+    assert first == {None: 2, 4: 3}

@@ -35,3 +35,11 @@ def test_splitting_the_time_changes_nothing():
             usage.change(TENANTS, 0.0, at)
     assert one.sums["org:1"] == pytest.approx(many.sums["org:1"])
     assert one.sums["org:1"] > 250_000.0
+
+
+def test_who_is_guaranteed_cards_weighs_by_them_before_it_has_used_any():
+    usage = Usage(HALF, {"org:2": 6.0, "project:2": 4.0, "project:1": 2.0})
+    usage.change(TENANTS, 1.0, 3600.0)
+    told = {share.tenant: share.weight for share in usage.shares(7200.0)}
+    assert told == {"org:1": 1.0, "org:2": 6.0, "project:1": 2.0, "project:2": 4.0}
+    assert {share.usage for share in usage.shares(7200.0) if share.tenant[-1] == "2"} == {0.0}
