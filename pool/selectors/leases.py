@@ -29,7 +29,8 @@ def lease_list(*, standing: Standing) -> QuerySet[Lease]:
 
 def lease_search(rows: QuerySet[Lease], text: str) -> QuerySet[Lease]:
     """Those with the text in the title of their request or its requester's name, or that uid."""
-    asked = Q(request__title__icontains=text) | Q(request__requester__in=people_like(text))
+    people = people_like(text, rows, "request__requester")
+    asked = Q(request__title__icontains=text) | Q(request__requester__in=people)
     return rows.filter(asked | Q(uid=text))
 
 

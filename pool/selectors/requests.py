@@ -19,8 +19,8 @@ def request_list(*, standing: Standing) -> QuerySet[Request]:
 
 def request_search(rows: QuerySet[Request], text: str) -> QuerySet[Request]:
     """Those with the text in their title or their requester's name, or with that uid."""
-    known = Q(title__icontains=text) | Q(requester__in=people_like(text)) | Q(uid=text)
-    return rows.filter(known)
+    people = people_like(text, rows, "requester")
+    return rows.filter(Q(title__icontains=text) | Q(requester__in=people) | Q(uid=text))
 
 
 def decidable_list(*, standing: Standing) -> QuerySet[Request]:

@@ -1,21 +1,24 @@
 """People, for those who administer them."""
 
-from django.db.models import Prefetch, QuerySet
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from pool.lifecycle.roles import Role
 from pool.models.tenants import Membership
 from pool.models.users import User
 from pool.selectors.memberships import Standing
 
-MOST_LIKE = 200
-"""So many people at most are meant by a part of a name."""
 
+def people_like(text: str, rows: QuerySet[Any], name: str) -> list[int]:
+    """Keys of people with the text in their user name who stand under `name` in one of the rows.
 
-def people_like(text: str) -> list[int]:
-    """Keys of people with the text in their user name: to narrow lists that one may read, by keys
-    that an index knows; not to be shown."""
-    rows = User.objects.filter(username__icontains=text).order_by("pk")
-    return list(rows.values_list("pk", flat=True)[:MOST_LIKE])
+    To narrow a list that one may read, by keys that an index knows: who is in no row of it is not
+    looked for, so that however many strangers have such a name, nobody of the list is missed.
+    """
+    seen = rows.order_by().filter(**{name: OuterRef("pk")})
+    people = User.objects.filter(Exists(seen), username__icontains=text)
+    return list(people.values_list("pk", flat=True))
 
 
 def user_list(*, standing: Standing) -> QuerySet[User]:

@@ -52,7 +52,8 @@ def workload_filter(
 def workload_search(rows: QuerySet[Workload], text: str) -> QuerySet[Workload]:
     """Those with the text in their name or their owner's, or with that uid."""
     named = Q(name_folded__contains=text.casefold())
-    return rows.filter(named | Q(owner__in=people_like(text)) | Q(uid=text))
+    people = people_like(text, rows, "owner")
+    return rows.filter(named | Q(owner__in=people) | Q(uid=text))
 
 
 def attempt_list(*, workload: Workload) -> QuerySet[Attempt]:

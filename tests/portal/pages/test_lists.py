@@ -6,7 +6,7 @@ from html import unescape
 
 import pytest
 
-from pool.models import Project
+from pool.models import Project, User
 from portal.pages import lists
 from tests import rows
 from tests.portal.callers import text_of
@@ -102,3 +102,18 @@ def test_a_draft_of_somebody_else_stands_in_no_list_and_no_file(visit, world):
     assert "half-thought" in text_of(member.get("requests?format=csv"))
     assert "half-thought" not in text_of(world.by("lead").get("requests?format=csv"))
     assert "half-thought" not in str(world.by("lead").get("requests").json())
+
+
+def test_a_search_for_a_colleague_is_not_lost_among_older_strangers_of_such_a_name(visit, world):
+    User.objects.bulk_create(User(username=f"anna-{number:03}") for number in range(201))
+    project = Project.objects.get(slug="vision")
+    mate = rows.member(project, username="anna-the-colleague")
+    work = rows.workload(into=project, owner=mate, name="hers")
+    asked = world.own.asked(requester=mate, title="her request")
+    who = visit("member")
+    assert "hers" in who.open("/workloads/?q=anna").content.decode()
+    assert "her request" in who.open("/requests/?q=anna").content.decode()
+    found = world.by("member").get("workloads?search=anna").json()["results"]
+    assert [one["uid"] for one in found] == [work.uid]
+    assert asked.uid in text_of(world.by("member").get("requests?format=csv&search=anna"))
+    assert who.open("/leases/?q=anna").status_code == 200
