@@ -85,6 +85,7 @@ def patterns() -> tuple[CardState, ...]:
             compute_capability=row["compute_capability"] or "",
             strength=round(row["strength"] or 0),
             nvenc=row["nvenc"] or 0,
+            nvdec=row["nvdec"] or 0,
             graphics=bool(row["graphics"]),
         )
         for row in told["cards"]

@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from nodeagent.drivers.simulated.cards import card as simulated
 from pool.clock import now
+from pool.cycle.snapshot import take
 from pool.cycle.whatif import run
 from pool.cycle.whatif.run import studies_due
 from pool.cycle.whatif.world import patterns, world_now
@@ -12,6 +14,7 @@ from pool.errors import IllegalMove, Invalid, NotYours, Stale
 from pool.events import SYSTEM
 from pool.models import Attempt, Event, Node, Placement, Study, Trace
 from pool.rules.whatif.changes import Known
+from pool.services.nodes import node_hello
 from pool.services.whatif.runs import Left, studies_left, study_take, study_told
 from pool.services.whatif.studies import (
     study_cancel,
@@ -329,3 +332,21 @@ def test_a_finished_one_is_not_cancelled(pool):
     studies_due()
     with pytest.raises(IllegalMove):
         study_cancel(study=study, actor=SYSTEM)
+
+
+def test_a_card_that_is_bought_is_as_one_of_its_model_that_is_there(pool):
+    """A purchase is decided on it: what it lacks in the books, work waits for without end."""
+    bought = {card.label: card for card in patterns()}
+    models = [card.model for card in bought.values()]
+    rows.partition(slug="others")
+    node = rows.node(cards=0, name="n3")
+    cards = [simulated("n3", number, model, None) for number, model in enumerate(models)]
+    node_hello(node=node, hello=rows.hello("n3", cards))
+    there = {card.label: card for card in take(now()).cards if card.node == node.pk}
+    names = ["vendor", "memory_mib", "nominal_gb", "architecture", "compute_capability"]
+    names += ["strength", "nvenc", "nvdec", "graphics"]
+    assert len(there) == len(bought)
+    for label, card in there.items():
+        told = {name: getattr(card, name) for name in names}
+        assert told == {name: getattr(bought[label], name) for name in names}
+    assert bought["L4"].nvdec == 4
