@@ -57,12 +57,13 @@ class Days:
     def add(self, run: Run, trace: Trace, cards: float) -> None:
         """What of the run lies in the period, day by day from its begin."""
         at, end = max(run.start_s, trace.since_s), min(run.end_s, trace.until_s)
+        day = int((at - trace.since_s) // DAY_S)
         while at < end:
-            day = int((at - trace.since_s) // DAY_S)
+            # The next day is counted, not worked out: a sum of floats need not give its day back.
             stop = min(end, trace.since_s + (day + 1) * DAY_S)
             self.days += [0.0] * (day + 1 - len(self.days))
-            self.days[day] += (stop - at) * cards
-            at = stop
+            self.days[day] += max(0.0, stop - at) * cards
+            at, day = max(at, stop), day + 1
 
     def told(self) -> list[Any]:
         """As it is kept."""

@@ -12,8 +12,9 @@ from pool.replay.whatif.apply import (
     TeamLimit,
     applied,
 )
-from pool.replay.whatif.engine import replay
-from pool.replay.whatif.figures import at_share, figures
+from pool.replay.whatif.engine import Run, replay
+from pool.replay.whatif.figures import Days, at_share, figures
+from pool.replay.whatif.trace import Trace
 from pool.scheduling.model import CardState, Need, Policy, PriorityClass, Quota, QuotaKind, Unit
 from pool.scheduling.order import share_weights
 from tests.pool.replay.whatif.made import HALF_LIFE_S, busy, kind, trace, world
@@ -138,3 +139,16 @@ def test_a_share_of_values_is_passed_by_none_of_that_share():
     assert at_share([float(one) for one in range(1, 21)], 0.95) == 19.0
     assert at_share([1.0, 2.0, 3.0], 0.5) == 2.0 and at_share([4.0], 0.05) == 4.0
     assert at_share([1.0, 2.0], 1.0) == 2.0 and at_share([], 0.5) is None
+
+
+@given(st.floats(0, 2e6), st.floats(0, 2e6), st.floats(0, 1e6))
+def test_the_days_of_a_run_add_up_to_it_whenever_the_period_begins(since, starts, length):
+    """Sums of days and a begin need not be exact: the day after is counted on."""
+    until = since + 40 * 86_400.0
+    told = Trace(since_s=since, until_s=until, kinds=(), works=())
+    run = Run(1, since + starts, since + starts + length, 1, (), 0.0, evicted=False)
+    days = Days()
+    days.add(run, told, 2.0)
+    inside = max(0.0, min(run.end_s, until) - run.start_s)
+    assert sum(days.days) == pytest.approx(2.0 * inside, abs=0.01)
+    assert len(days.days) <= 41
