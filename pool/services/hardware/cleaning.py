@@ -18,7 +18,8 @@ MOST_REMOVED = 60
 
 def cleaning_news(*, attempt: Attempt, found: FoundWork) -> dict[str, Any]:
     """Columns of the attempt as far as a report says something new. Ranks of a gang share the row,
-    each with its number before its words.
+    each with its number before its words. What was removed once stays told: an agent that began
+    anew between two tries has forgotten it.
     """
     mark = f"rank {found.rank}: " if attempt.size > 1 else ""
     said = _plain(found.unclean, MOST_WORDS - len(mark))
@@ -28,7 +29,7 @@ def cleaning_news(*, attempt: Attempt, found: FoundWork) -> dict[str, Any]:
     elif attempt.unclean.startswith(mark):
         values["unclean"] = ""
     new = [mark + _plain(word, 160) for word in found.removed]
-    kept = attempt.removed if mark else []
+    kept = attempt.removed
     values["removed"] = [*kept, *(word for word in new if word not in kept)][:MOST_REMOVED]
     return _changed(attempt, values)
 

@@ -7,6 +7,7 @@ newest that was taken: a repeat, a restart of the agent or a person's clearing c
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 from django.utils.translation import gettext as _
 
 from nodeagent.protocol.report import CardError, CardHealth
@@ -25,6 +26,9 @@ from pool.services.notices.send import notice_send
 
 CLEAN_S = 1800
 """A card that told of such an error is offered again after so long without another one."""
+
+MOST_WORDS = 200
+"""Letters of a node's words for one error that are kept, told to owners and put into titles."""
 
 CLEAN_PERIOD, RESET_NEEDED = "clean_period", "reset_needed"
 """Reasons of a cordon; under the second the card costs nobody anything until it is reset."""
@@ -49,10 +53,12 @@ SAID = {
 
 
 def fresh(row: Card, told: CardHealth) -> list[CardError]:
-    """The errors that were not taken yet, oldest first."""
-    return sorted(
-        (one for one in told.errors if one.seq > row.errors_seen), key=lambda one: one.seq
-    )
+    """The errors that were not taken yet, oldest first, in words that the books can keep."""
+    new = (one for one in told.errors if one.seq > row.errors_seen)
+    return [
+        msgspec.structs.replace(one, words=one.words.replace("\x00", "")[:MOST_WORDS])
+        for one in sorted(new, key=lambda one: one.seq)
+    ]
 
 
 def errors_taken(*, row: Card, errors: list[CardError], node_uid: str, actor: Actor) -> bool:

@@ -80,3 +80,12 @@ def test_what_was_found_and_removed_is_kept_with_the_attempt(place):
     kept = Attempt.objects.get().removed
     assert kept[0] == "shared memory segment 7 (3 MiB)" and len(kept) == 60
     assert all(len(one) <= 160 and "\x00" not in one for one in kept)
+
+
+def test_what_a_node_has_forgotten_since_stays_told(place):
+    """Between two tries of cleaning the agent may begin anew, and knows the second alone."""
+    work = place.submit()
+    place.node.turn()
+    over(place, work, clean=False, unclean=WHY, removed=("process p (1)",))
+    over(place, work, clean=True, unclean="", removed=("process q (2)",))
+    assert Attempt.objects.get().removed == ["process p (1)", "process q (2)"]

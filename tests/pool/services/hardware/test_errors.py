@@ -117,3 +117,12 @@ def test_a_lost_card_comes_back_only_after_its_reset(card):
     for health in ("lost", "reset_needed"):
         assert say(card, error(1, 79, "reset"), health=health) == ("cordoned", "reset_needed")
     assert say(card)[0] == "ready"
+
+
+def test_words_of_a_node_are_cut_and_cleaned_before_they_are_kept_anywhere(card):
+    long = CardError(seq=1, number=999, asks="warn", words="broken\x00" + "x" * 5000)
+    say(card, long)
+    (told,) = Event.objects.filter(kind="card.erred")
+    assert told.data["words"].startswith("brokenx") and len(told.data["words"]) == 200
+    (alert,) = Alert.objects.all()
+    assert "broken" in alert.title and "\x00" not in alert.title
