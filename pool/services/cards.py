@@ -23,7 +23,7 @@ from pool.rules.partitions import Traits, health_counted, matches
 from pool.selectors.hardware.standing import cards_stand
 from pool.services.alerts import alert_raise, alert_resolve
 from pool.services.hardware.errors import CLEAN_PERIOD, RESET_NEEDED, errors_taken, fresh
-from pool.services.hardware.foreign import foreign_take, is_told, names_kept
+from pool.services.hardware.foreign import STRANGERS, foreign_take, names_kept
 from pool.services.moves import locked, move
 from pool.wake import round_wanted
 
@@ -50,8 +50,6 @@ ILL = frozenset({CardState.CONTESTED, CardState.CORDONED, CardState.LOST, CardSt
 
 BY_ERROR = frozenset({RESET_NEEDED, CLEAN_PERIOD})
 """Reasons of a cordon that no person gave."""
-
-STRANGERS = "slices nobody planned"
 
 
 def cards_found(*, node: Node, found: Iterable[CardFacts], actor: Actor) -> list[str]:
@@ -171,7 +169,7 @@ def _settled(node: Node, told: dict[str, CardHealth]) -> bool:
     stand = cards_stand(node=node, uuids=told)
     return all(
         HEALTH.get(health_counted(told[uuid].health, one.foreign_work)) == one.state
-        and list(told[uuid].foreign) == one.foreign
+        and names_kept(told[uuid].foreign) == one.foreign
         and all(error.seq <= one.errors_seen for error in told[uuid].errors)
         for uuid, one in stand.items()
     )
@@ -243,8 +241,6 @@ def _ill_of(one: CardHealth) -> str:
 def _tell(row: Card, node: Node, one: CardHealth, actor: Actor) -> None:
     """One alert a card while it is ill, whatever it is ill of; it ends when the card is well."""
     key = f"card:{row.uid}"
-    if row.state not in ILL and is_told(row):
-        return
     if row.state not in ILL:
         alert_resolve(key=key, actor=actor, reason=one.health)
         return

@@ -20,7 +20,8 @@ from pool.models.placements import Hold
 from pool.models.slices import Slice
 from pool.models.workloads import Workload
 from pool.services.attempts import attempt_stop
-from pool.services.cards import STRANGERS, card_strangers
+from pool.services.cards import card_strangers
+from pool.services.hardware.foreign import STRANGERS
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.wake import round_wanted

@@ -16,6 +16,7 @@ from pool.services.moves import locked, move
 from pool.wake import round_wanted
 
 MOST_NAMES = 40
+STRANGERS = "slices nobody planned"
 WORDS = "work that the pool did not start"
 JUDGED = (CardState.READY, CardState.CONTESTED)
 """States between which foreign work alone moves a card."""
@@ -23,8 +24,8 @@ JUDGED = (CardState.READY, CardState.CONTESTED)
 
 @transaction.atomic
 def foreign_take(*, card: Card, foreign: Iterable[str], node: Node, actor: Actor) -> bool:
-    """Keep whose processes a node told of on a card; true when that is news. An offered card whose
-    partition wants it told has its alert while they are there.
+    """Keep whose processes a node told of on a card; true when that is news. A card whose partition
+    wants it told has an alert of its own while they are there.
     """
     names = names_kept(foreign)
     if names == card.foreign:
@@ -32,8 +33,7 @@ def foreign_take(*, card: Card, foreign: Iterable[str], node: Node, actor: Actor
     (row,) = locked(Card.objects.filter(pk=card.pk).select_related("partition"))
     row.foreign = names
     row.save(update_fields=["foreign"])
-    if row.state == CardState.READY:
-        _tell(row, node, actor)
+    _tell(row, node, actor)
     return True
 
 
@@ -42,45 +42,58 @@ def names_kept(foreign: Iterable[str]) -> list[str]:
     return [name.replace("\x00", "")[:160] for name in foreign][:MOST_NAMES]
 
 
-def is_told(card: Card) -> bool:
-    """Whether the card has an alert though it is offered: strangers are on it, and that is told."""
-    does = card.partition.foreign_work if card.partition is not None else ForeignWork.BLOCK
-    return bool(card.foreign) and does == ForeignWork.ALERT
-
-
 @transaction.atomic
 def foreign_judged(*, partition: Partition, actor: Actor) -> int:
     """Cards with foreign work follow what their partition now does about it; how many moved.
 
     Call it with the partition's row locked.
     """
-    rows = Card.objects.filter(partition=partition, state__in=JUDGED).exclude(foreign=[])
+    rows = Card.objects.filter(partition=partition).exclude(foreign=[]).select_related("node")
     moved = 0
-    for row in locked(rows.select_related("node")):
-        well = health_counted(CONTESTED, partition.foreign_work) != CONTESTED
-        then = CardState.READY if well else CardState.CONTESTED
+    for row in locked(rows):
         row.partition = partition
-        if row.state != then:
-            told = {"node": row.node.uid, "foreign": row.foreign, "policy": partition.foreign_work}
-            why = "" if well else f"{WORDS}: {', '.join(row.foreign)}"
-            move(row, then, actor=actor, reason=why[:200], told=told)
-            moved += 1
+        moved += _judge(row, partition, actor)
         _tell(row, row.node, actor)
     if moved:
         round_wanted()
     return moved
 
 
+def _judge(row: Card, partition: Partition, actor: Actor) -> bool:
+    """Between the two states that foreign work alone decides. Slices that nobody planned keep a
+    card out whatever is chosen: their places are taken.
+    """
+    well = health_counted(CONTESTED, partition.foreign_work) != CONTESTED
+    then = CardState.READY if well else CardState.CONTESTED
+    if row.state not in JUDGED or row.state == then or row.state_reason == STRANGERS:
+        return False
+    told = {"node": row.node.uid, "foreign": row.foreign, "policy": partition.foreign_work}
+    why = "" if well else f"{WORDS}: {', '.join(row.foreign)}"
+    move(row, then, actor=actor, reason=why[:200], told=told)
+    if well:
+        alert_resolve(key=f"card:{row.uid}", actor=actor, reason=partition.foreign_work)
+    else:
+        _raise(f"card:{row.uid}", row, row.node, actor)
+    return True
+
+
 def _tell(card: Card, node: Node, actor: Actor) -> None:
-    """One alert a card, the same as for all else that it may be ill of."""
+    """Strangers on a card that is offered all the same have an alert of their own: what the card
+    falls ill of meanwhile is another, and pages whoever has taken note of the first.
+    """
     does = card.partition.foreign_work if card.partition is not None else ForeignWork.BLOCK
-    key = f"card:{card.uid}"
-    if not card.foreign or does == ForeignWork.TOLERATE:
-        alert_resolve(key=key, actor=actor, reason="nothing to tell of foreign work")
-        return
+    key = f"foreign:{card.uid}"
+    if card.foreign and does == ForeignWork.ALERT:
+        _raise(key, card, node, actor)
+    else:
+        alert_resolve(key=key, actor=actor, reason=str(does))
+
+
+def _raise(key: str, card: Card, node: Node, actor: Actor) -> None:
+    does = card.partition.foreign_work if card.partition is not None else ForeignWork.BLOCK
     alert_raise(
         key=key,
-        subject=key,
+        subject=f"card:{card.uid}",
         title=_("%(card)s of %(node)s: used from outside the pool")
         % {"card": card.label, "node": node.name},
         detail={"health": CONTESTED, "foreign": card.foreign, "policy": str(does)},

@@ -36,8 +36,10 @@ def card():
     return Card.objects.order_by("pk")[0]
 
 
-def alert():
-    return Alert.objects.exclude(state="resolved").filter(key=f"card:{card().uid}").first()
+def alert(*about):
+    """The open alert of the first card: of its health, or of strangers alone."""
+    keys = [f"{one}:{card().uid}" for one in about or ("card", "foreign")]
+    return Alert.objects.exclude(state="resolved").filter(key__in=keys).first()
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,7 @@ def test_another_choice_counts_at_once_for_cards_that_are_used(place, first, the
     choose(then)
     assert card().state == ("contested" if then == "block" else "ready")
     assert bool(alert()) == (then != "tolerate")
+    assert bool(alert("card")) == (then == "block"), "one alert at a time"
     assert not say(ADA), "the node's next word finds all as it should be"
 
 
@@ -82,6 +85,50 @@ def test_a_card_that_was_silent_keeps_its_alert_of_strangers(place):
     say(ADA, health="silent")
     say()
     assert (card().state, alert()) == ("ready", None)
+
+
+def test_a_card_that_fails_under_strangers_has_a_second_alert_of_its_own(place):
+    """Whoever has taken note of the strangers, or silenced them, still hears of the failure."""
+    choose("alert")
+    say(ADA)
+    assert (bool(alert("card")), bool(alert("foreign"))) == (False, True)
+    Alert.objects.update(state="acknowledged")
+    say(ADA, health="lost")
+    assert card().state == "lost" and alert("card").state == "firing"
+    assert "lost" in alert("card").title
+    say(ADA)
+    assert (bool(alert("card")), bool(alert("foreign"))) == (False, True)
+    say()
+    assert alert() is None
+
+
+def test_tolerance_reaches_cards_that_are_out_for_another_reason(place):
+    choose("alert")
+    say(ADA)
+    say(ADA, health="lost")
+    choose("tolerate")
+    assert (card().state, alert("foreign"), bool(alert("card"))) == ("lost", None, True)
+
+
+@pytest.mark.parametrize("does", ["alert", "tolerate"])
+def test_places_that_slices_nobody_planned_take_stay_shut_whatever_is_chosen(place, does):
+    say(ADA)
+    Card.objects.update(state="contested", state_reason="slices nobody planned")
+    choose(does)
+    assert (card().state, card().state_reason) == ("contested", "slices nobody planned")
+    work = place.submit()
+    run_rounds()
+    assert seen(work).state == "queued"
+
+
+def test_more_strangers_than_are_kept_are_no_news_when_told_again(
+    place, django_assert_max_num_queries
+):
+    names = [f"p{n}\x00{'x' * 200}" for n in range(100)]
+    choose("tolerate")
+    say(*names)
+    with django_assert_max_num_queries(3):
+        assert not say(*names)
 
 
 def test_tolerance_forgives_nothing_but_foreign_work(place):
