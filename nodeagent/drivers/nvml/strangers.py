@@ -1,12 +1,11 @@
 """Whose are the processes on a card: below one of the pool's shims, or in one of its containers."""
 
-import contextlib
 import os
-import pwd
 from collections.abc import Container
 from pathlib import Path
 
 from nodeagent import processes
+from nodeagent.drivers.nvml.owners import OWNERS
 from nodeagent.runners import inside
 from nodeagent.runners.adoption import CONTAINER_LABEL, SHIM_LABEL
 
@@ -46,6 +45,4 @@ def _of(pid: int) -> str:
     uid = processes.real_uid(pid)
     if uid is None:
         return ""
-    with contextlib.suppress(KeyError):
-        return f" of {pwd.getpwuid(uid).pw_name}"
-    return f" of account {uid}"
+    return f" of {OWNERS.of(uid)}"
