@@ -8,11 +8,13 @@ line itself, which runs as root, a job could name a library to load.
 
 import asyncio
 import contextlib
+import json
 import os
 import re
+import resource
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from nodeagent.enclosure.enclosure import processors
@@ -71,6 +73,7 @@ class Containers:
         self.program = program
         self._cdi = cdi
         self._pulls: dict[str, asyncio.subprocess.Process] = {}
+        self._pins: bool | None = None
 
     async def has(self, image: str) -> bool:
         """Whether the image is here; one whose name is none never is."""
@@ -148,7 +151,8 @@ class Containers:
             words += ["--memory", f"{work.memory_mib}m"]
         if work.cpu_milli:
             words += ["--cpus", f"{work.cpu_milli / 1000:g}"]
-        words += _bounds(order)
+        near = processors(order.numa)
+        words += _bounds(order, near if near and self._can_pin() else frozenset())
         words += ["--volume", f"{home}:{home}", "--workdir", str(home / "files")]
         for one in laid:
             kept = ":ro" if one.read_only else ""
@@ -157,6 +161,17 @@ class Containers:
         words += self._account(account) + self._devices(order)
         words += ["--env-file", f"/proc/self/fd/{TOLD_FD}"]
         return [*words, work.image, *work.command]
+
+    def _can_pin(self) -> bool:
+        """Whether the engine can keep work to some processors; one without root most often cannot,
+        and refuses what asks for it. Asked once; one that does not answer is asked again. Blocks.
+        """
+        if self._pins is None:
+            asked = [self.program, "info", "--format", "{{json .}}"]
+            with contextlib.suppress(OSError, subprocess.SubprocessError, ValueError):
+                made = subprocess.run(asked, capture_output=True, timeout=ANSWER_S, check=True)  # noqa: S603
+                self._pins = _pins(json.loads(made.stdout))
+        return bool(self._pins)
 
     def undo(self, name: str) -> list[str]:
         """What the shim runs at the end, bounded in time: a container outlives a killed client."""
@@ -219,16 +234,33 @@ class Containers:
         return not _answers(gone)
 
 
-def _bounds(order: Order) -> list[str]:
+def _bounds(order: Order, near: Collection[int] = ()) -> list[str]:
     """Limits that a process gets from its shim, and the processors beside its cards: what binds the
     engine's command line does not bind what runs inside.
     """
     limits = dict(LIMITS)
     if order.work.disk_mib:
         limits["fsize"] = order.work.disk_mib * MIB
-    words = [word for name, top in limits.items() for word in ("--ulimit", f"{name}={top}:{top}")]
-    near = sorted(processors(order.numa))
-    return [*words, "--cpuset-cpus", ",".join(map(str, near))] if near else words
+    tops = {name: _within(name, top) for name, top in limits.items()}
+    words = [word for name, top in tops.items() for word in ("--ulimit", f"{name}={top}:{top}")]
+    return [*words, "--cpuset-cpus", ",".join(map(str, sorted(near)))] if near else words
+
+
+def _within(name: str, top: int) -> int:
+    """An engine that is not root's cannot raise a limit beyond its own, and would start nothing."""
+    hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
+    return top if os.geteuid() == 0 or hard == resource.RLIM_INFINITY else min(top, hard)
+
+
+def _pins(said: object) -> bool:
+    """Whether an engine's own description names the controller of processors: docker's by a word
+    of its own, podman's among those that it was given.
+    """
+    if not isinstance(said, dict):
+        return False
+    host = said.get("host")
+    given = host.get("cgroupControllers") if isinstance(host, dict) else None
+    return bool(said.get("CPUSet")) or "cpuset" in (given or ())
 
 
 def _served(told: Mapping[str, str]) -> list[str]:

@@ -132,6 +132,43 @@ async def test_limits_and_the_processors_beside_its_cards_bind_what_runs_inside(
     assert "--cpuset-cpus" not in container._bounds(order("true"))
 
 
+@pytest.mark.parametrize(
+    ("said", "pinned"),
+    [
+        ({"CPUSet": True}, True),
+        ({"CPUSet": False}, False),
+        ({"host": {"cgroupControllers": ["cpuset", "cpu", "memory", "pids"]}}, True),
+        ({"host": {"cgroupControllers": ["memory", "pids"]}}, False),
+        ({"host": {"cgroupControllers": None}}, False),
+        ([], False),
+        (None, False),
+    ],
+)
+async def test_work_is_pinned_only_where_its_engine_can(
+    runner, program, tmp_path, monkeypatch, said, pinned
+):
+    """A rootless engine was most often given no controller of processors, and refuses the word."""
+    (tmp_path / "node3").mkdir()
+    (tmp_path / "node3/cpulist").write_text(f"{min(os.sched_getaffinity(0))}\n")
+    monkeypatch.setattr(enclosure, "NUMA", tmp_path)
+    (program.parent / "info").write_text(json.dumps(said) if said is not None else "no answer")
+    await runner.start(replace(order("true"), numa=(3,)))
+    await ended(runner)
+    assert ("--cpuset-cpus" in call(program)["argv"]) == pinned
+
+
+def test_limits_of_an_engine_without_root_stay_within_its_own(monkeypatch):
+    monkeypatch.setattr(container.resource, "getrlimit", lambda which: (1024, 4096))
+    monkeypatch.setattr(container.os, "geteuid", lambda: 1000)
+    words = container._bounds(order("true", disk_mib=7))
+    assert {"fsize=4096:4096", "core=0:0", "nofile=4096:4096"} <= set(words)
+    monkeypatch.setattr(container.resource, "getrlimit", lambda which: (1024, -1))
+    assert "nofile=65536:65536" in container._bounds(order("true"))
+    monkeypatch.setattr(container.resource, "getrlimit", lambda which: (1024, 4096))
+    monkeypatch.setattr(container.os, "geteuid", lambda: 0)
+    assert "nofile=65536:65536" in container._bounds(order("true")), "root's engine may raise it"
+
+
 SHARE = structs.replace(CARD, mode=Mode.MPS, profile="share", device="GPU-1")
 
 
