@@ -43,7 +43,11 @@ def furnished(draw, worlds):
         waiting=works,
         partitions=(*world.partitions, PartitionState(id=2, name="other")),
         shares=tuple(
-            TenantShare(tenant=one, usage=draw(st.sampled_from([0.0, 10.0, 1e6])))
+            TenantShare(
+                tenant=one,
+                usage=draw(st.sampled_from([0.0, 10.0, 1e6])),
+                weight=draw(st.sampled_from([1.0, 4.5, 100.0])),
+            )
             for one in TENANTS
         ),
         reservations=draw(_several(_reservations(some))),
