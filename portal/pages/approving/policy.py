@@ -100,7 +100,9 @@ def index(request: HtmxRequest) -> HttpResponse:
     guard(request.standing, Verb.APPROVAL_POLICY_SET, chosen)
     newest = policy_list(organization=chosen).first() or policy_list(organization=None).first()
     bound = request.method == "POST"
-    form = PolicyForm(request.POST if bound else None, initial=_initial(newest))
+    form = PolicyForm(
+        request.POST if bound else None, initial=_initial(newest), standing=request.standing
+    )
     if bound and form.is_valid() and _saved(request, chosen, form):
         slug = f"?of={chosen.slug}" if chosen else ""
         return go(request, reverse("approval-policy") + slug)

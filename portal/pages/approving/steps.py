@@ -7,8 +7,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from pool.lifecycle.roles import Role
-from pool.models.partitions import Partition
 from pool.rules.approval import DECIDERS, Step
+from pool.selectors.memberships import Standing
+from pool.selectors.partitions import partition_list
 from portal.pages.calendar.names import NamesField
 from portal.pages.shell import ROLES
 
@@ -25,10 +26,14 @@ STEP_FIELDS = tuple(
 
 
 class StepsForm(forms.Form):
-    """A form that has, beside its own fields, those of the steps."""
+    """A form that has, beside its own fields, those of the steps.
 
-    def __init__(self, *args: Any, **given: Any) -> None:
+    A step may name partitions that the reader may know, and those that it names already.
+    """
+
+    def __init__(self, *args: Any, standing: Standing, **given: Any) -> None:
         super().__init__(*args, **given)
+        self.standing = standing
         for role in DECIDERS:
             self.fields[f"{role}_when"] = forms.ChoiceField(
                 label=ROLES[role], choices=WHEN, required=False
@@ -50,17 +55,22 @@ class StepsForm(forms.Form):
         return data
 
     def _conditions(self, role: Role, data: dict[str, Any]) -> None:
-        """A step above a limit has one, and names partitions that there are."""
+        """A step above a limit has one, were it nought, and names partitions that there are."""
         names = (*MEASURES, "partitions", "reserved")
-        if all(data.get(f"{role}_{name}") in (None, "", [], False) for name in names):
-            said = _("Fill in a limit or a partition, or choose always or never.")
-            self.add_error(f"{role}_when", said)
+        said = (data.get(f"{role}_{name}") for name in names)
+        if all(one is None or one is False or one == [] for one in said):
+            empty = _("Fill in a limit or a partition, or choose always or never.")
+            self.add_error(f"{role}_when", empty)
         wanted = data.get(f"{role}_partitions") or []
-        known = set(Partition.objects.filter(slug__in=wanted).values_list("slug", flat=True))
+        seen = partition_list(standing=self.standing).filter(slug__in=wanted)
+        known = {*seen.values_list("slug", flat=True), *self._named_already(role)}
         strange = [one for one in wanted if one not in known]
         if strange:
-            said = _("No such partition: %(names)s.") % {"names": ", ".join(strange)[:80]}
-            self.add_error(f"{role}_partitions", said)
+            wrong = _("No such partition: %(names)s.") % {"names": ", ".join(strange)[:80]}
+            self.add_error(f"{role}_partitions", wrong)
+
+    def _named_already(self, role: Role) -> list[str]:
+        return list((self.initial or {}).get(f"{role}_partitions") or [])
 
     @property
     def rows(self) -> list[tuple[str, Any, list[Any], Any, Any]]:

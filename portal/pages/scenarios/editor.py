@@ -181,6 +181,7 @@ def _form(
     return shape(
         request.POST or None,
         initial=start,
+        standing=request.standing,
         projects=projects.order_by("slug"),
         environments=inside.filter(shown).order_by("slug"),
         platform=may(request.standing, Verb.TEMPLATE_MANAGE),

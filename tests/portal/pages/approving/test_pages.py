@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from pool.models import ApprovalPolicy, Delegation, Notice, Request
 from pool.services.notices.send import notice_send
+from tests import rows
 
 PAGES = ("/leases/", "/deputies/", "/notices/", "/notices/ways/", "/requests/advisor/")
 
@@ -218,3 +219,38 @@ def test_what_moved_since_it_was_read_is_shown(visit, world):
     assert answer.status_code == 409
     assert ("copies", 1, 5) in answer.context["moved"]
     assert answer.context["form"].initial["revision"] == 9
+
+
+def stepped(**words):
+    """The form of a policy with one step above a limit."""
+    return {
+        "of": "vision-org",
+        "answer_hours": "4",
+        "remind_hours": "2",
+        "escalate_hours": "6",
+        "days": ["0"],
+        "begins": "8",
+        "ends": "16",
+        "lead_when": "always",
+        "org_admin_when": "above",
+        "platform_admin_when": "never",
+        "reason": "so it was agreed",
+    } | words
+
+
+def test_another_organizations_partition_is_no_partition_to_who_writes_a_policy(visit):
+    theirs = rows.partition(slug="theirs-alone", open_to_all=False)
+    admin, said = visit("org_admin"), stepped(org_admin_partitions="theirs-alone")
+    page = admin.send("/approval-policy/", said)
+    assert page.status_code == 422
+    assert "No such partition: theirs-alone." in page.content.decode()
+    assert visit("platform_admin").send("/approval-policy/", said).status_code == 303
+    assert admin.send("/approval-policy/", said).status_code == 303, "it stood there before"
+    assert ApprovalPolicy.objects.filter(steps__1__partitions=[theirs.slug]).count() == 2
+
+
+def test_a_step_above_nothing_at_all_is_a_limit(visit):
+    assert visit("org_admin").send("/approval-policy/", stepped()).status_code == 422
+    said = stepped(org_admin_cost="0")
+    assert visit("org_admin").send("/approval-policy/", said).status_code == 303
+    assert ApprovalPolicy.objects.get().steps[1] == {"role": "org_admin", "above": {"cost": 0.0}}
