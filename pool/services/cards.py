@@ -22,7 +22,7 @@ from pool.models.placements import Hold
 from pool.rules.partitions import Traits, health_counted, matches
 from pool.selectors.hardware.standing import cards_stand
 from pool.services.alerts import alert_raise, alert_resolve
-from pool.services.hardware.errors import CLEAN_PERIOD, RESET_NEEDED, errors_taken, fresh
+from pool.services.hardware.errors import CLEAN_PERIOD, RESET_NEEDED, errors_taken, fresh, ill_of
 from pool.services.hardware.foreign import STRANGERS, foreign_take, names_kept
 from pool.services.moves import locked, move
 from pool.wake import round_wanted
@@ -235,7 +235,7 @@ def _move_card(row: Card, then: CardState, one: CardHealth, node: Node, actor: A
 
 def _ill_of(one: CardHealth) -> str:
     """The node's word; a card that answers well and is kept out for an error is ill of that."""
-    return one.errors[-1].words if one.health == "ok" and one.errors else one.health
+    return ill_of(one) if one.health == "ok" and one.errors else one.health
 
 
 def _tell(row: Card, node: Node, one: CardHealth, actor: Actor) -> None:

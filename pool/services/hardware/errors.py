@@ -56,9 +56,23 @@ def fresh(row: Card, told: CardHealth) -> list[CardError]:
     """The errors that were not taken yet, oldest first, in words that the books can keep."""
     new = (one for one in told.errors if one.seq > row.errors_seen)
     return [
-        msgspec.structs.replace(one, words=one.words.replace("\x00", "")[:MOST_WORDS])
+        msgspec.structs.replace(one, words=_plain(one.words))
         for one in sorted(new, key=lambda one: one.seq)
     ]
+
+
+def ill_of(told: CardHealth) -> str:
+    """The words of the newest error that asks for something; of a warning where none does.
+
+    A warning that came with what keeps the card out does not say why it is out.
+    """
+    asking = [one for one in told.errors if one.asks in ASKS]
+    newest = max(asking or told.errors, key=lambda one: one.seq)
+    return _plain(newest.words)
+
+
+def _plain(words: str) -> str:
+    return words.replace("\x00", "")[:MOST_WORDS]
 
 
 def errors_taken(*, row: Card, errors: list[CardError], node_uid: str, actor: Actor) -> bool:

@@ -126,3 +126,10 @@ def test_words_of_a_node_are_cut_and_cleaned_before_they_are_kept_anywhere(card)
     assert told.data["words"].startswith("brokenx") and len(told.data["words"]) == 200
     (alert,) = Alert.objects.all()
     assert "broken" in alert.title and "\x00" not in alert.title
+
+
+def test_the_alert_of_a_card_names_the_error_that_keeps_it_out_not_a_warning_beside_it(card):
+    loud = CardError(seq=1, number=94, asks="clean_period", words="XID 94\x00" + "x" * 5000)
+    assert say(card, loud, error(2, 999, "warn"))[0] == "cordoned"
+    title = Alert.objects.get(key=f"card:{card.uid}").title
+    assert "XID 94x" in title and "999" not in title and "\x00" not in title
