@@ -36,7 +36,8 @@ UID = r"[a-z]{2,3}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 class Door(viewsets.GenericViewSet[Any]):
     """Reads through selectors, writes through services, decides nothing itself.
 
-    `takes` and `gives` name what each action reads and answers; the OpenAPI file comes from them.
+    `takes` and `gives` name what each action reads and answers, `asks` the parameters of those
+    that are no list, `paged` those of them that answer by pages; the OpenAPI file comes from them.
     """
 
     http_method_names = ["get", "post", "patch", "delete", "head"]
@@ -50,6 +51,8 @@ class Door(viewsets.GenericViewSet[Any]):
 
     def rows(self) -> QuerySet[Any]:
         """Everything of this noun that the caller may see."""
+    asks: ClassVar[dict[str, type[Filters]]] = {}
+    paged: ClassVar[tuple[str, ...]] = ()
         raise LookupError(f"{type(self).__name__} lists nothing")
 
     @cached_property
@@ -148,7 +151,7 @@ class Door(viewsets.GenericViewSet[Any]):
     def _asked(self, request: Request) -> dict[str, Any]:
         given = request.query_params.dict()
         listed = isinstance(self, Listing) and self.action == "list"
-        shape = self.filters if listed else Filters
+        shape = self.filters if listed else self.asks.get(self.action, Filters)
         if isinstance(self, Listing) and listed:
             given = self.shown(given)
         asked = shape(data=given, context=self.get_serializer_context())
@@ -156,6 +159,8 @@ class Door(viewsets.GenericViewSet[Any]):
         return dict(asked.validated_data)
 
 
+        if self.action in self.paged:
+            given = {name: text for name, text in given.items() if name not in PLACED}
 class Listing(Door):
     """A noun with a list.
 

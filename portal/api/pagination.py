@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
@@ -27,6 +27,9 @@ class Pages(BasePagination):
     `?ordering=` names another order where the view has some.
     """
 
+    page: ClassVar[int] = PAGE
+    most: ClassVar[int] = MOST
+
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         """The rows of the page that is asked for.
 
@@ -34,7 +37,7 @@ class Pages(BasePagination):
             ValidationError: no such cursor, or a page size that is no number from 1 to 200.
         """
         self._request = request
-        size = read_size(request)
+        size = read_size(request, page=self.page, most=self.most)
         order: Order | None = getattr(view, "order", None)
         if order is not None:
             return self._sorted(queryset, request, order, size)
@@ -107,7 +110,12 @@ class Pages(BasePagination):
                 "in": "query",
                 "required": False,
                 "description": "Rows on a page.",
-                "schema": {"type": "integer", "minimum": 1, "maximum": MOST, "default": PAGE},
+                "schema": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": self.most,
+                    "default": self.page,
+                },
             },
         ]
 
@@ -120,17 +128,17 @@ class Pages(BasePagination):
         return f"{path}?{urlencode(list(query.items()))}"
 
 
-def read_size(request: Request) -> int:
+def read_size(request: Request, *, page: int = PAGE, most: int = MOST) -> int:
     """How many rows the caller wants on a page.
 
     Raises:
-        ValidationError: no number from 1 to 200.
+        ValidationError: no number from 1 to `most`.
     """
     text = request.query_params.get("page_size", "")
     if not text:
-        return PAGE
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= MOST):
-        raise ValidationError({"page_size": [_("A number from 1 to %(most)s.") % {"most": MOST}]})
+        return page
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= most):
+        raise ValidationError({"page_size": [_("A number from 1 to %(most)s.") % {"most": most}]})
     return int(text)
 
 

@@ -63,6 +63,12 @@ class DoorSchema(AutoSchema):
             if self._many():
                 assert isinstance(self.view, Listing)
                 found += [shown_as(one) for one in shown_parameters(type(self.view))]
+            if self.view.action in self.view.asks:
+                found.append(self.view.asks[self.view.action])
+            if self.view.action in self.view.paged:
+                assert self.view.paginator is not None
+                pages = self.view.paginator.get_schema_operation_parameters(self.view)
+                found += [shown_as(one) for one in pages]
             if self.method == "POST":
                 found.append(KEY)
         return found

@@ -1,9 +1,8 @@
 """The roll-out board of a partition: where each step stands, and the figures round its switch."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import connection
 
@@ -11,7 +10,7 @@ from pool.models.cards import Card
 from pool.models.partitions import Partition
 from pool.models.planning.rollouts import RolloutMove
 from pool.rules.planning.rollout import ORDER, Setup, Step, is_on, missing_before
-from pool.selectors.planning.use import pool_use
+from pool.selectors.planning.use import measured_days, use_in
 
 BEFORE = timedelta(days=7)
 """A switch is measured against the week before it."""
@@ -67,18 +66,7 @@ def setup_of(partition: Partition, *, at: datetime) -> Setup:
 
     Three queries.
     """
-    vendors = Card.objects.filter(partition=partition).exclude(state="retired")
-    said = RolloutMove.objects.filter(partition=partition, step=Step.LABELS).first()
-    return Setup(
-        modes=tuple(partition.modes),
-        sharing=partition.sharing,
-        lending=partition.lending,
-        preemption=partition.preemption,
-        policy=partition.policy,
-        vendors=frozenset(vendors.order_by().values_list("vendor", flat=True)),
-        days=pool_use(since=at - LOOKED_BACK, until=at, partition=partition).days,
-        labelled=said is not None and said.on,
-    )
+    return _setups([partition], _newest([partition]), at)[partition.pk]
 
 
 def on_now(setup: Setup) -> frozenset[Step]:
@@ -88,71 +76,124 @@ def on_now(setup: Setup) -> frozenset[Step]:
 
 def board_of(partition: Partition, *, at: datetime) -> Board:
     """All steps of one partition; figures for those that this board switched on."""
-    setup = setup_of(partition, at=at)
-    on = on_now(setup)
-    newest: dict[str, RolloutMove] = {}
-    for row in RolloutMove.objects.filter(partition=partition):
-        newest.setdefault(row.step, row)
-    steps = []
-    for step in ORDER:
-        move = newest.get(step)
-        before = after = None
-        if move is not None and move.on and step in on:
-            before = figures(partition, move.at - BEFORE, move.at)
-            after = figures(partition, move.at, min(at, move.at + AFTER))
-        steps.append(
-            StepNow(
-                step=step,
-                on=step in on,
-                missing=missing_before(step, on),
-                move=move,
-                before=before,
-                after=after,
-            )
-        )
-    return Board(partition, setup.days, tuple(steps))
+    (board,) = boards([partition], at=at)
+    return board
 
 
 def boards(partitions: Iterable[Partition], *, at: datetime) -> list[Board]:
-    """The boards of some partitions, in their order."""
-    return [board_of(one, at=at) for one in partitions]
+    """The boards of some partitions, in their order; five queries, however many they are."""
+    rows = list(partitions)
+    newest = _newest(rows)
+    setups = _setups(rows, newest, at)
+    on = {row.pk: on_now(setups[row.pk]) for row in rows}
+    measured = {key: move for key, move in newest.items() if move.on and key[1] in on[key[0]]}
+    before = [(pk, move.at - BEFORE, move.at) for (pk, _step), move in measured.items()]
+    after = [(pk, move.at, min(at, move.at + AFTER)) for (pk, _step), move in measured.items()]
+    told = _figures([*before, *after])
+    pairs = dict(zip(measured, zip(told, told[len(before) :], strict=False), strict=True))
+    found = []
+    for row in rows:
+        steps = []
+        for step in ORDER:
+            first, second = pairs.get((row.pk, step), (None, None))
+            steps.append(
+                StepNow(
+                    step=step,
+                    on=step in on[row.pk],
+                    missing=missing_before(step, on[row.pk]),
+                    move=newest.get((row.pk, step)),
+                    before=first,
+                    after=second,
+                )
+            )
+        found.append(Board(row, setups[row.pk].days, tuple(steps)))
+    return found
 
 
 def figures(partition: Partition, since: datetime, until: datetime) -> Figures:
-    """The figures of one span; four queries."""
-    place: dict[str, Any] = {"since": since, "until": until, "partition": partition.pk}
+    """The figures of one span; two queries."""
+    (told,) = _figures([(partition.pk, since, until)])
+    return told
+
+
+def _newest(rows: Sequence[Partition]) -> dict[tuple[int, str], RolloutMove]:
+    """The newest switch of each step, by partition and step."""
+    moves = RolloutMove.objects.filter(partition__in=[row.pk for row in rows])
+    moves = moves.order_by("partition_id", "step", "-pk").distinct("partition_id", "step")
+    return {(move.partition_id, move.step): move for move in moves}
+
+
+def _setups(
+    rows: Sequence[Partition], newest: Mapping[tuple[int, str], RolloutMove], at: datetime
+) -> dict[int, Setup]:
+    places = [row.pk for row in rows]
+    vendors: dict[int, set[str]] = {pk: set() for pk in places}
+    cards = Card.objects.filter(partition__in=places).exclude(state="retired").order_by()
+    for pk, vendor in cards.values_list("partition", "vendor").distinct():
+        vendors[pk].add(vendor)
+    days = measured_days(partitions=places, since=at - LOOKED_BACK, until=at)
+    said = {pk: newest.get((pk, Step.LABELS.value)) for pk in places}
+    return {
+        row.pk: Setup(
+            modes=tuple(row.modes),
+            sharing=row.sharing,
+            lending=row.lending,
+            preemption=row.preemption,
+            policy=row.policy,
+            vendors=frozenset(vendors[row.pk]),
+            days=days.get(row.pk, 0),
+            labelled=(move := said[row.pk]) is not None and move.on,
+        )
+        for row in rows
+    }
+
+
+def _figures(spans: Sequence[tuple[int, datetime, datetime]]) -> list[Figures]:
+    """Of partitions, each over its own span (key, since, until)."""
+    if not spans:
+        return []
     with connection.cursor() as cursor:
-        cursor.execute(_HELD, place)
-        hours = float(cursor.fetchone()[0] or 0.0)
-        cursor.execute(_WAITS, place)
-        started, middle, most = cursor.fetchone()
-    return Figures(
-        since=since,
-        until=until,
-        use_milli=pool_use(since=since, until=until, partition=partition).use_milli,
-        mean_cards=hours * 3600 / max(1.0, (until - since).total_seconds()),
-        started=started,
-        p50_wait_s=None if middle is None else float(middle),
-        p95_wait_s=None if most is None else float(most),
-    )
+        cursor.execute(_OF_SPANS, [list(column) for column in zip(*spans, strict=True)])
+        rows = cursor.fetchall()
+    return [
+        Figures(
+            since=since,
+            until=until,
+            use_milli=use,
+            mean_cards=float(hours or 0.0) * 3600 / max(1.0, (until - since).total_seconds()),
+            started=started,
+            p50_wait_s=None if middle is None else float(middle),
+            p95_wait_s=None if most is None else float(most),
+        )
+        for (_pk, since, until), use, (hours, started, middle, most) in zip(
+            spans, use_in(spans), rows, strict=True
+        )
+    ]
 
 
-_HELD = """
-SELECT sum(h.equivalents_micro::float8 * extract(epoch FROM
-    least(coalesce(upper(h.held), %(until)s), %(until)s)
-    - greatest(lower(h.held), %(since)s))) / 3600e6
-FROM pool_hold h JOIN pool_placement p ON p.id = h.placement_id
-WHERE h.card_id IS NOT NULL AND p.partition_id = %(partition)s
-  AND h.held && tstzrange(%(since)s, %(until)s)
-"""
-_WAITS = """
-SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY waited),
-    percentile_cont(0.95) WITHIN GROUP (ORDER BY waited)
-FROM (
-    SELECT extract(epoch FROM w.started_at - w.queued_at)::float8 AS waited
-    FROM pool_workload w
-    WHERE w.started_at >= %(since)s AND w.started_at < %(until)s AND w.queued_at <= w.started_at
-      AND EXISTS (SELECT 1 FROM pool_attempt a JOIN pool_placement p ON p.attempt_id = a.id
-                  WHERE a.workload_id = w.id AND p.partition_id = %(partition)s)
+_OF_SPANS = """
+SELECT held.hours, began.number, began.middle, began.most
+FROM unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[])
+    WITH ORDINALITY AS s(place, since, until, n)
+CROSS JOIN LATERAL (
+    SELECT sum(h.equivalents_micro::float8 * extract(epoch FROM
+        least(coalesce(upper(h.held), s.until), s.until)
+        - greatest(lower(h.held), s.since))) / 3600e6 AS hours
+    FROM pool_hold h JOIN pool_placement p ON p.id = h.placement_id
+    WHERE h.card_id IS NOT NULL AND p.partition_id = s.place
+      AND h.held && tstzrange(s.since, s.until)
+) AS held
+CROSS JOIN LATERAL (
+    SELECT count(*) AS number,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY w.waited) AS middle,
+        percentile_cont(0.95) WITHIN GROUP (ORDER BY w.waited) AS most
+    FROM (
+        SELECT extract(epoch FROM w.started_at - w.queued_at)::float8 AS waited
+        FROM pool_workload w
+        WHERE w.started_at >= s.since AND w.started_at < s.until AND w.queued_at <= w.started_at
+          AND EXISTS (SELECT 1 FROM pool_attempt a JOIN pool_placement p ON p.attempt_id = a.id
+                      WHERE a.workload_id = w.id AND p.partition_id = s.place)
+    ) AS w
 ) AS began
+ORDER BY s.n
 """

@@ -1,6 +1,6 @@
 """How well cards were used over a span: by pool, by team and by kind of work."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -75,6 +75,42 @@ def pool_use(
         use_milli=round(10 * busy / known) if known else None,
         known_milli=min(1000, round(1000 * (known or 0.0) / whole)) if number else 0,
     )
+
+
+def measured_days(
+    *, partitions: Collection[int], since: datetime, until: datetime
+) -> dict[int, int]:
+    """On how many days of the span each partition had readings in half of the hours; one query."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT place, count(*) FROM ("
+            " SELECT c.partition_id AS place, date_trunc('day', r.at AT TIME ZONE 'UTC')"
+            " FROM pool_rollup_hour r JOIN pool_card c ON c.id = r.card_id"
+            " WHERE r.slice_id IS NULL AND r.at >= %s AND r.at < %s"
+            " AND c.partition_id = ANY(%s)"
+            " GROUP BY 1, 2 HAVING count(DISTINCT r.at) >= 12) days GROUP BY 1",
+            [since, until, sorted(partitions)],
+        )
+        return dict(cursor.fetchall())
+
+
+def use_in(spans: Sequence[tuple[int, datetime, datetime]]) -> list[int | None]:
+    """The mean use of partitions, each over its own span (key, since, until); one query."""
+    if not spans:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT u.busy / nullif(u.known, 0) FROM"  # noqa: S608
+            " unnest(%s::bigint[], %s::timestamptz[], %s::timestamptz[])"
+            " WITH ORDINALITY AS s(place, since, until, n)"
+            f" CROSS JOIN LATERAL (SELECT sum({_BUSY} * ({_KNOWN})) AS busy,"
+            f" sum({_KNOWN}) AS known"
+            " FROM pool_rollup_hour r JOIN pool_card c ON c.id = r.card_id"
+            " WHERE c.partition_id = s.place AND r.slice_id IS NULL"
+            " AND r.at >= s.since AND r.at < s.until) u ORDER BY s.n",
+            [list(column) for column in zip(*spans, strict=True)],
+        )
+        return [None if use is None else round(10 * use) for (use,) in cursor.fetchall()]
 
 
 def teams_held(*, since: datetime, until: datetime, standing: Standing) -> dict[int, Held]:

@@ -16,7 +16,8 @@ from pool.selectors.planning.rollout import boards
 from pool.services.planning.rollouts import rollout_switch
 from portal.access.roles import Verb
 from portal.api.door import Door
-from portal.api.fields import Given
+from portal.api.fields import Filters, Given
+from portal.api.pagination import Pages
 from portal.api.v1.references import partition_named
 from portal.pages.planning.figures import sees_capacity
 from portal.pages.planning.rollout import readable
@@ -71,9 +72,24 @@ class RolloutBoardOut(serializers.Serializer[Any]):
 
 
 class RolloutOut(serializers.Serializer[Any]):
-    """The partitions that the caller may use."""
+    """A page of the partitions that the caller may use, the oldest first."""
 
     results = RolloutBoardOut(many=True)
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+
+
+class RolloutFilters(Filters):
+    """One partition alone."""
+
+    partition = serializers.SlugField(max_length=63, required=False)
+
+
+class BoardPages(Pages):
+    """Few on a page: the figures of each board are of weeks."""
+
+    page = 10
+    most = 20
 
 
 class RolloutIn(Given):
@@ -96,13 +112,22 @@ class RolloutDoor(Door):
     serializer_class = RolloutOut
     takes = {"switch": RolloutIn}
     gives = {"board": (200, RolloutOut), "switch": (200, RolloutMoveOut)}
+    asks = {"board": RolloutFilters}
+    paged = ("board",)
+    pagination_class = BoardPages
+    oldest_first = True
 
     @action(detail=False, methods=["get"])
     def board(self, request: Request) -> Response:
         """Where every step of every partition stands, with its figures."""
         if not sees_capacity(self.standing):
             raise Forbidden
-        return self.said({"results": boards(readable(self.standing), at=now())})
+        rows = readable(self.standing)
+        if "partition" in self.asked:
+            rows = rows.filter(pk=partition_named(self.standing, self.asked["partition"]).pk)
+        told = boards(self.paginate_queryset(rows) or [], at=now())
+        shape = RolloutBoardOut(told, many=True, context=self.get_serializer_context())
+        return self.get_paginated_response(shape.data)
 
     @action(detail=False, methods=["post"])
     def switch(self, request: Request) -> Response:

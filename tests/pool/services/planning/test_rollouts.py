@@ -9,7 +9,7 @@ from pool.errors import Invalid
 from pool.events import SYSTEM
 from pool.models import Card, Event, Placement, PolicyVersion, RolloutMove
 from pool.rules.planning.rollout import Step
-from pool.selectors.planning.rollout import board_of, figures
+from pool.selectors.planning.rollout import board_of, boards, figures
 from pool.services.planning.rollouts import rollout_switch
 from tests import rows
 from tests.pool.selectors.planning.planted import hours, measured, ran
@@ -122,3 +122,27 @@ def test_the_figures_are_of_this_partition_before_and_since_the_switch(partition
     assert line.after.mean_cards == pytest.approx(1, rel=0.05)
     assert line.before.use_milli == 400
     assert figures(partition, at - 900 * HOUR, at - 800 * HOUR).p95_wait_s is None
+
+
+def test_the_boards_of_many_partitions_take_as_many_queries_as_one(
+    partition, django_assert_num_queries
+):
+    for step in ("labels", "shared", "slices"):
+        switched(partition, step)
+    others = [rows.partition(slug=f"p{number}", name=f"P {number}") for number in range(4)]
+    type(partition).objects.exclude(pk=partition.pk).update(lending=False)
+    for other in others:
+        switched(other, "labels", skip=True)
+        switched(other, "batch", skip=True)
+    partition.refresh_from_db()
+    places = [partition, *others]
+    for place in places:
+        place.refresh_from_db()
+    at = now()
+    with django_assert_num_queries(5):
+        one = boards([partition], at=at)
+    with django_assert_num_queries(5):
+        told = boards(places, at=at)
+    assert told[0] == one[0] and [board.partition for board in told] == places
+    assert told == [board_of(place, at=at) for place in places]
+    assert {line.step for line in told[1].steps if line.before} == {Step.LABELS, Step.BATCH}

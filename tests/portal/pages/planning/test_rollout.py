@@ -73,8 +73,27 @@ def test_scripts_read_the_board_and_switch(world, partition):
     assert done.json()["after"] == {"policy": "fragmentation"}
     told = client.get("/api/v1/rollout/board/").json()["results"]
     (mine,) = [one for one in told if one["partition"] == partition.slug]
+    alone = client.get(f"/api/v1/rollout/board/?partition={partition.slug}").json()
+    assert [one["partition"] for one in alone["results"]] == [partition.slug]
+    assert (alone["next"], alone["previous"]) == (None, None)
     steps = {one["step"]: one for one in mine["steps"]}
     assert steps["mixing"]["on"] and steps["mixing"]["before"]["started"] == 0
     assert steps["mixing"]["missing"][0] == "baseline"
     refused = client.post("/api/v1/rollout/switch/", body)
     assert refused.status_code == 400 and "on" in refused.json()["detail"]
+
+
+def test_scripts_read_the_boards_by_pages_of_few(world, partition):
+    for number in range(11):
+        rows.partition(slug=f"more{number}", name=f"More {number}", open_to_all=True)
+    client, seen = world.by("platform_admin"), []
+    address = "/api/v1/rollout/board/"
+    while address:
+        told = client.get(address).json()
+        assert len(told["results"]) <= 10
+        seen += [one["partition"] for one in told["results"]]
+        address = told["next"] and told["next"].removeprefix("http://testserver")
+    slugs = list(Partition.objects.order_by("pk").values_list("slug", flat=True))
+    assert seen == slugs and len(slugs) > 11
+    for wrong in ("page_size=21", "page_size=0", "cursor=x", "partition=none", "odd=1"):
+        assert client.get(f"/api/v1/rollout/board/?{wrong}").status_code == 400, wrong
