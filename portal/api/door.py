@@ -1,6 +1,6 @@
 """What every REST view shares: who asks, what they may say, one transaction for a keyed call."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, reduce
 from operator import or_
 from typing import Any, ClassVar
@@ -33,6 +33,11 @@ from portal.keyset import Order, order_of
 UID = r"[a-z]{2,3}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
+def with_text(rows: QuerySet[Any], columns: Iterable[str], text: str) -> QuerySet[Any]:
+    """The rows that have the text in one of the columns: of a list over REST and of its page."""
+    return rows.filter(reduce(or_, (Q(**{f"{one}__icontains": text}) for one in columns)))
+
+
 class Door(viewsets.GenericViewSet[Any]):
     """Reads through selectors, writes through services, decides nothing itself.
 
@@ -46,13 +51,13 @@ class Door(viewsets.GenericViewSet[Any]):
     filters: ClassVar[type[Filters]] = Filters
     takes: ClassVar[dict[str, type[Given]]] = {}
     gives: ClassVar[dict[str, tuple[int, type[BaseSerializer[Any]] | None]]] = {}
+    asks: ClassVar[dict[str, type[Filters]]] = {}
+    paged: ClassVar[tuple[str, ...]] = ()
     told_once: ClassVar[tuple[str, ...]] = ()
     oldest_first: ClassVar[bool] = False
 
     def rows(self) -> QuerySet[Any]:
         """Everything of this noun that the caller may see."""
-    asks: ClassVar[dict[str, type[Filters]]] = {}
-    paged: ClassVar[tuple[str, ...]] = ()
         raise LookupError(f"{type(self).__name__} lists nothing")
 
     @cached_property
@@ -154,13 +159,13 @@ class Door(viewsets.GenericViewSet[Any]):
         shape = self.filters if listed else self.asks.get(self.action, Filters)
         if isinstance(self, Listing) and listed:
             given = self.shown(given)
+        if self.action in self.paged:
+            given = {name: text for name, text in given.items() if name not in PLACED}
         asked = shape(data=given, context=self.get_serializer_context())
         asked.is_valid(raise_exception=True)
         return dict(asked.validated_data)
 
 
-        if self.action in self.paged:
-            given = {name: text for name, text in given.items() if name not in PLACED}
 class Listing(Door):
     """A noun with a list.
 
@@ -193,8 +198,7 @@ class Listing(Door):
 
     def found(self, rows: QuerySet[Any], text: str) -> QuerySet[Any]:
         """The rows that have the text in one of the columns that are searched."""
-        parts = (Q(**{f"{column}__icontains": text}) for column in self.searched)
-        return rows.filter(reduce(or_, parts))
+        return with_text(rows, self.searched, text)
 
     def completed(self, rows: list[Any]) -> list[Any]:
         """Some rows of the list with what they are told with besides their columns."""
