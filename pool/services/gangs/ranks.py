@@ -22,7 +22,7 @@ from pool.services.gangs.ends import (
     gang_settle,
     gang_state,
 )
-from pool.services.hardware.cleaning import cleaning_news, unclean_told
+from pool.services.hardware.cleaning import cleaning_news, rank_unclean, unclean_told
 from pool.services.moves import locked, move
 from pool.services.placements import node_wish
 from pool.services.yielding.settle import checkpoint_news, order_heard, order_news
@@ -108,8 +108,9 @@ def _progress(seen: Rank, found: FoundWork, ours: Clock, actor: Actor) -> None:
     _write(rank, _values(rank, found, ours))
     told_of_all = _of_all(attempt, ranks, found, ours)
     _write(attempt, told_of_all)
-    if told_of_all.get("unclean"):
-        unclean_told(attempt=attempt, node=rank.node, reason=attempt.unclean, actor=actor)
+    said = rank_unclean(attempt, rank.rank) if "unclean" in told_of_all else ""
+    if said:
+        unclean_told(attempt=attempt, node=rank.node, reason=said, actor=actor)
     order_heard(
         workload=workload,
         attempt=attempt,

@@ -3,10 +3,13 @@
 import msgspec
 import pytest
 
+from nodeagent.protocol.report import FoundWork
+from nodeagent.protocol.vocabulary import WorkFound
 from pool.cycle.alerting.stale import stale_ended
 from pool.cycle.round import run_rounds
 from pool.cycle.watch import watch
 from pool.models import Alert, Attempt, Event, Slice
+from pool.services.hardware.cleaning import cleaning_news, rank_unclean
 from tests.pool.place import free, seen, settled
 
 pytestmark = pytest.mark.django_db
@@ -89,3 +92,32 @@ def test_what_a_node_has_forgotten_since_stays_told(place):
     over(place, work, clean=False, unclean=WHY, removed=("process p (1)",))
     over(place, work, clean=True, unclean="", removed=("process q (2)",))
     assert Attempt.objects.get().removed == ["process p (1)", "process q (2)"]
+
+
+def _said(attempt, rank, words):
+    found = FoundWork(
+        attempt=attempt.uid, workload="wl-1", state=WorkFound.RUNNING, rank=rank, unclean=words
+    )
+    return cleaning_news(attempt=attempt, found=found)
+
+
+def test_each_rank_of_a_gang_has_its_own_words_and_the_same_again_changes_nothing():
+    """Ranks report by turns: one row for all must not be written anew by each of them."""
+    attempt = Attempt(size=3)
+    for rank in (2, 0):
+        attempt.unclean = _said(attempt, rank, f"{rank} processes\nlive")["unclean"]
+    assert attempt.unclean == "rank 0: 0 processes live\nrank 2: 2 processes live"
+    assert not _said(attempt, 0, "0 processes\nlive") and not _said(attempt, 2, "2 processes live")
+    assert not _said(attempt, 1, ""), "a rank that is clean takes nothing from the others"
+    assert rank_unclean(attempt, 2) == "rank 2: 2 processes live"
+    attempt.unclean = _said(attempt, 0, "")["unclean"]
+    assert (rank_unclean(attempt, 0), attempt.unclean) == ("", "rank 2: 2 processes live")
+
+
+def test_so_many_ranks_as_find_room_are_told_and_the_rest_change_nothing():
+    attempt = Attempt(size=64)
+    for _ in range(2):
+        for rank in range(64):
+            attempt.unclean = _said(attempt, rank, "x" * 900).get("unclean", attempt.unclean)
+    assert len(attempt.unclean) <= 400 and attempt.unclean.count("\n") == 2
+    assert not any(_said(attempt, rank, "x" * 900) for rank in range(64))
