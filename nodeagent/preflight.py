@@ -1,18 +1,16 @@
 """What is looked at before a start and after an end: is the card really free, its memory back?"""
 
 import asyncio
+import math
 import re
 from pathlib import Path
 
 from nodeagent import clock, mounts, processes
-from nodeagent.drivers.base import Busy, Driver, DriverError, Lost
+from nodeagent.drivers.base import Busy, Driver, DriverError, Lost, kept
 from nodeagent.protocol.desired import WantedWork
 from nodeagent.protocol.inventory import Card
 from nodeagent.protocol.report import FoundSlice
 from nodeagent.protocol.vocabulary import Mode
-
-SPARE = 0.1
-"""Share of a whole card that its driver may keep for itself."""
 
 SOFT = frozenset({Mode.MPS, Mode.TIMESLICE})
 OWN = frozenset({Mode.WHOLE, Mode.MIG})
@@ -22,7 +20,10 @@ NAMED = 3
 BACK_S = 10.0
 """How long memory may take to come back after the last process is gone, before it is told."""
 
-BACK_EVERY_S = 0.2
+BACK_EVERY_S, BACK_SELDOM_S = 0.2, 2.0
+"""The first pause between two looks, and the longest: each is twice the one before. Some vendors'
+programs take seconds for a look, and the readings of all other cards stand in line behind it.
+"""
 
 
 def unfit(work: WantedWork, cards: list[Card]) -> str:
@@ -61,12 +62,13 @@ def version(words: str) -> tuple[int, ...]:
 
 async def not_free(driver: Driver, slices: tuple[FoundSlice, ...], cards: list[Card]) -> str:
     """Why the slices are not free now, or nothing. A card that does not tell is believed."""
-    sizes = {card.uuid: card.memory_mib for card in cards}
+    known = {card.uuid: card for card in cards}
     for one in slices:
         if one.mode not in OWN | SOFT:
             continue
-        size = sizes[one.card] if one.mode == Mode.WHOLE else one.memory_mib
-        needed = size if one.mode in SOFT else round(size * (1 - SPARE))
+        card = known[one.card]
+        size = card.memory_mib if one.mode == Mode.WHOLE else one.memory_mib
+        needed = size if one.mode in SOFT else math.floor(size * (1 - kept(card.vendor)))
         try:
             free = await driver.free_mib(one)
         except DriverError as failure:
@@ -85,6 +87,7 @@ async def memory_back(driver: Driver, uid: str) -> str:
         Busy: the memory did not come back in time.
     """
     until = clock.boottime() + BACK_S
+    pause = BACK_EVERY_S
     while True:
         try:
             await driver.clean_slice(uid)
@@ -96,7 +99,8 @@ async def memory_back(driver: Driver, uid: str) -> str:
                 raise Busy(f"{failure}{_zombies()}") from failure
         else:
             return ""
-        await asyncio.sleep(BACK_EVERY_S)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, BACK_SELDOM_S)
 
 
 def _zombies() -> str:

@@ -9,7 +9,17 @@ from nodeagent.protocol.desired import WantedSlice
 from nodeagent.protocol.inventory import Card, Host
 from nodeagent.protocol.report import CardHealth, FoundSlice
 from nodeagent.protocol.samples import Reading
-from nodeagent.protocol.vocabulary import Mode
+from nodeagent.protocol.vocabulary import Mode, Vendor
+
+KEPT, KEPT_BY_LISTED = 0.1, 0.15
+"""Share of a whole card that its driver may keep for itself: NPUs and cards of their kind keep
+gigabytes. What is clean by this is free by this as well, or nothing would ever start there.
+"""
+
+
+def kept(vendor: Vendor) -> float:
+    """The share of such a card that may be taken though nobody uses it."""
+    return KEPT_BY_LISTED if vendor in (Vendor.AMD, Vendor.ASCEND) else KEPT
 
 
 class DriverError(Exception):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from nodeagent import clock
 from nodeagent.drivers import machine
-from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused, beside
+from nodeagent.drivers.base import Busy, Load, Lost, NotSupported, Refused, beside, kept
 from nodeagent.drivers.errors import CardErrors
 from nodeagent.drivers.exporter import Exporter
 from nodeagent.drivers.patience import Patience
@@ -28,8 +28,6 @@ LOOK_S = 8.0
 
 OPEN_S = 60.0
 ACT_S = 60.0
-KEPT = 0.15
-"""Share of its memory that an idle card may show as used: NPUs keep gigabytes for themselves."""
 
 
 class Source(Protocol):
@@ -217,9 +215,10 @@ class ListedDriver:
         share = self._shares.of(uid)
         if share is None or share.mode != Mode.WHOLE or share.card not in self._cards:
             return
-        size = self._cards[share.card].memory_mib
+        card = self._cards[share.card]
+        size = card.memory_mib
         free = await self.free_mib(self._shares.row(uid))
-        if free is None or size - free <= size * KEPT:
+        if free is None or size - free <= size * kept(card.vendor):
             return
         told = {one.uuid: one for one in await self.health()}
         if not told[share.card].foreign:

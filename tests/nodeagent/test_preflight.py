@@ -1,14 +1,15 @@
 """Just before a start: a card that is not free puts it off, an old driver ends it."""
 
 import pytest
+from msgspec.structs import replace
 
 from nodeagent import preflight
-from nodeagent.drivers.base import Busy, Lost
+from nodeagent.drivers.base import Busy, Lost, kept
 from nodeagent.drivers.simulated import cards
 from nodeagent.execute import RETRY_S, Executor
 from nodeagent.protocol.desired import Desired
 from nodeagent.protocol.report import FoundSlice
-from nodeagent.protocol.vocabulary import Mode, SliceFound, StepKind
+from nodeagent.protocol.vocabulary import Mode, SliceFound, StepKind, Vendor
 from nodeagent.reconcile import Found, Step
 from tests.nodeagent.fake_portal import job
 
@@ -65,6 +66,16 @@ class Cards:
 async def test_memory_has_to_be_really_free(free, one, why):
     said = await preflight.not_free(Cards(free), (one,), [CARD])
     assert why in said and bool(said) == bool(why)
+
+
+@pytest.mark.parametrize("vendor", list(Vendor))
+async def test_what_counts_as_given_back_counts_as_free(vendor):
+    """Else a card that keeps a little more for itself is offered, refuses, and is offered again."""
+    card = replace(CARD, vendor=vendor)
+    size = card.memory_mib
+    idle = size - int(size * kept(vendor))
+    assert await preflight.not_free(Cards(idle), (slice_of(),), [card]) == ""
+    assert await preflight.not_free(Cards(idle - 2), (slice_of(),), [card]) != ""
 
 
 @pytest.mark.parametrize(
@@ -134,6 +145,21 @@ async def test_memory_that_comes_back_late_is_waited_for(monkeypatch):
     monkeypatch.setattr(preflight, "BACK_EVERY_S", 0.001)
     driver = Freed(3)
     assert await preflight.memory_back(driver, "s") == "" and driver.looks == 0
+
+
+async def test_memory_that_stays_away_is_looked_at_ever_more_seldom(monkeypatch):
+    moment, pauses = [0.0], []
+
+    async def sleep(seconds):
+        pauses.append(seconds)
+        moment[0] += seconds
+
+    monkeypatch.setattr("nodeagent.clock.boottime", lambda: moment[0])
+    monkeypatch.setattr(preflight.asyncio, "sleep", sleep)
+    with pytest.raises(Busy):
+        await preflight.memory_back(Freed(1000), "s")
+    assert pauses[0] == preflight.BACK_EVERY_S and pauses[-1] == preflight.BACK_SELDOM_S
+    assert len(pauses) <= 10 and sum(pauses) >= preflight.BACK_S
 
 
 async def test_memory_that_does_not_come_back_is_told_with_how_much_it_is(monkeypatch):
