@@ -60,7 +60,7 @@ class CardErrors:
         self._boot = ""
         self._seq = 0
         self._cards: dict[str, list[CardError]] = {}
-        self._counts: dict[str, tuple[int, int]] = {}
+        self._counts: dict[str, tuple[int | None, int | None]] = {}
         self._told_at: dict[tuple[str, str], float] = {}
 
     def open(self, boot: str) -> None:
@@ -69,7 +69,7 @@ class CardErrors:
         self._boot = boot
         self._seq = int(said.get("seq", 0))
         if said.get("boot") == boot:
-            counts: dict[str, list[int]] = said.get("counts", {})
+            counts: dict[str, list[int | None]] = said.get("counts", {})
             self._counts = {card: (pair[0], pair[1]) for card, pair in counts.items()}
             rows: dict[str, list[dict[str, Any]]] = said.get("cards", {})
             self._cards = {
@@ -95,20 +95,21 @@ class CardErrors:
         """Memory errors so far. Each rise is told and asks for what its kind asks for.
 
         The counts outlive the agent: what rose while there was none is told by the next one. They
-        begin anew when the driver is loaded.
+        begin anew when the driver is loaded. The first count of a kind is no rise: it may be old.
         """
-        before = self._counts.get(card, (0, 0))
+        before = self._counts.get(card, (None, None))
         now = (
             before[0] if corrected is None else corrected,
             before[1] if uncorrected is None else uncorrected,
         )
-        if card in self._counts and now == before:
+        if now == before:
             return
-        known, self._counts[card] = card in self._counts, now
-        rose = [kind for kind, then, new in zip(KINDS, before, now, strict=True) if new > then]
-        fresh = [kind for kind in rose if not self._just_told(card, kind)] if known else []
+        self._counts[card] = now
+        counts = zip(KINDS, before, now, strict=True)
+        rose = [kind for kind, then, new in counts if then is not None and (new or 0) > then]
+        fresh = [kind for kind in rose if not self._just_told(card, kind)]
         if fresh:
-            said = f"memory errors: {now[0]} corrected, {now[1]} uncorrected"
+            said = f"memory errors: {now[0] or 0} corrected, {now[1] or 0} uncorrected"
             self._add(card, 0, memory_asks(fresh[-1]), said, "")
         else:
             self._write()

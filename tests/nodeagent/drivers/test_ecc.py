@@ -108,6 +108,17 @@ def test_a_count_that_is_not_told_for_a_while_is_no_rise(kept):
     assert numbers(kept) == []
 
 
+def test_the_first_count_of_a_kind_is_no_rise_however_late_it_is_told(kept, tmp_path):
+    kept.counted(CARD, None, None)
+    kept.counted(CARD, 4, None)
+    again = CardErrors(tmp_path / "errors.json")
+    again.open("boot")
+    again.counted(CARD, 4, 7)
+    assert numbers(again) == []
+    again.counted(CARD, 4, 8)
+    assert numbers(again) == ["clean_period"]
+
+
 def test_a_driver_that_was_loaded_anew_counts_from_nothing(kept):
     kept.counted(CARD, 5, 1)
     kept.counted(CARD, 0, 0)
