@@ -64,16 +64,20 @@ def _fabrics(
     switched = sorted(u for u, ends in ports.items() if told[u] is None and ends and not any(ends))
     if len(switched) > 1:
         told |= dict.fromkeys(switched, f"nvswitch/{switched[0]}")
-    return told
+    return {uuid: name or None for uuid, name in told.items()}
 
 
 def _fabric(handle: Any) -> str | None:
-    """One name for all cards behind the same switches; None without a fabric that is complete."""
+    """One name for all cards behind the same switches; None where the driver tells of no fabric,
+    empty while there is one that did not come up: its cards do not reach each other.
+    """
     info = pynvml.c_nvmlGpuFabricInfo_v2_t()
     if known(lambda: pynvml.nvmlDeviceGetGpuFabricInfoV(handle, pynvml.byref(info))) is None:
         return None
-    if info.state != pynvml.NVML_GPU_FABRIC_STATE_COMPLETED:
+    if info.state == pynvml.NVML_GPU_FABRIC_STATE_NOT_SUPPORTED:
         return None
+    if info.state != pynvml.NVML_GPU_FABRIC_STATE_COMPLETED:
+        return ""
     return f"nvswitch/{bytes(info.clusterUuid).hex()}/{info.cliqueId}"
 
 

@@ -47,7 +47,7 @@ int nvmlDeviceGetTopologyCommonAncestor(Device one, Device other, unsigned *leve
     return OK;
 }
 
-/* `set no_fabric CARD 1`: switches of before the driver told of fabrics. `set links CARD N`, `set switched CARD 1`: to a switch, else shared out to card `peer`. */
+/* `set no_fabric CARD 1`: switches of before the driver told of fabrics. `set fabric_state CARD N`: 3 is up. `set links CARD N`, `set switched CARD 1`: to a switch, else shared out to card `peer`. */
 int nvmlDeviceGetNvLinkState(Device device, unsigned link, unsigned *active)
 {
     SAID_BY(device);
@@ -79,7 +79,7 @@ int nvmlDeviceGetGpuFabricInfoV(Device device, Fabric *fabric)
 {
     SAID_BY(device);
     if (!told("switched", device->card, 0) || told("no_fabric", device->card, 0)) return NOT_SUPPORTED;
-    fabric->state = 3, fabric->status = OK;
+    fabric->state = (unsigned char)told("fabric_state", device->card, 3), fabric->status = OK;
     fabric->clique = (unsigned)told("clique", device->card, 0);
     memset(fabric->cluster, 7, sizeof fabric->cluster);
     return OK;

@@ -168,6 +168,18 @@ def test_cards_whose_links_all_end_at_switches_are_one_domain_though_no_driver_s
     assert links == {"GPU-1": 12, "GPU-2": 12, "GPU-3": 0, "GPU-4": 0, "GPU-5": 0}
 
 
+@pytest.mark.parametrize(
+    ("state", "domain", "count"), [(0, "nvswitch/GPU-0", 18), (1, None, 0), (2, None, 0)]
+)
+def test_a_fabric_that_did_not_come_up_links_nobody(play, state, domain, count):
+    script = [f"set {name} {n} 1" for n in range(2) for name in ("switched",)]
+    script += [f"set links {n} 18" for n in range(2)]
+    script += [f"set fabric_state {n} {state}" for n in range(2)]
+    cards = play(["H100-80GB"] * 2, script, ["inventory"])[0]
+    assert [one["domain"] for one in cards] == [domain] * 2
+    assert [one["links"][0]["nvlinks"] for one in cards] == [count] * 2
+
+
 def test_a_card_is_called_by_what_is_published_of_it_and_its_own_word_wins(play):
     (card,) = play(["A100-40GB"], ["set limit_mw 0 250000"], ["inventory"])[0]
     assert (card["label"], card["nominal_gb"], card["memory_mib"]) == ("A100-40GB", 40, 40960)
