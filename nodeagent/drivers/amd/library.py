@@ -1,7 +1,7 @@
 """AMD's own Python module: loaded only where its library is, since it prints and fails without."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ctypes.util import find_library
 from dataclasses import replace
 from pathlib import Path
@@ -43,12 +43,14 @@ def entries(module: Any) -> tuple[Entry, ...]:
     absent.
     """
     found = []
+    addresses = {}
     for index, handle in enumerate(module.amdsmi_get_processor_handles()):
         asic = _asked(module, "amdsmi_get_gpu_asic_info", handle)
         memory = _asked(module, "amdsmi_get_gpu_vram_usage", handle)
         driver = _asked(module, "amdsmi_get_gpu_driver_info", handle)
         uuid = _word(module, "amdsmi_get_gpu_device_uuid", handle)
         bdf, partition = _place(module, handle)
+        addresses[index] = _word(module, "amdsmi_get_gpu_device_bdf", handle)
         values = _asked(module, "amdsmi_get_gpu_activity", handle)
         values |= _asked(module, "amdsmi_get_power_info", handle)
         values |= _asked(module, "amdsmi_get_gpu_total_ecc_count", handle)
@@ -68,13 +70,20 @@ def entries(module: Any) -> tuple[Entry, ...]:
                 partition=partition,
             )
         )
-    return _boards_first(found)
+    return _boards_first(found, addresses)
 
 
-def _boards_first(found: list[Entry]) -> tuple[Entry, ...]:
-    """A function that is not 0 is a partition only where the board itself is listed, too."""
+def _boards_first(found: list[Entry], told: Mapping[int, str]) -> tuple[Entry, ...]:
+    """A function that is not 0 is a partition only where the board itself is listed, too: else it
+    is a board at the address that was told of it, as a machine sees that was given it.
+    """
     boards = {one.bdf for one in found if one.partition == 0}
-    return tuple(one if one.bdf in boards else replace(one, partition=0) for one in found)
+    return tuple(one if one.bdf in boards else _alone(one, told[one.index]) for one in found)
+
+
+def _alone(one: Entry, bdf: str) -> Entry:
+    uuid = f"GPU-{bdf}" if one.uuid == f"GPU-{one.bdf}" else one.uuid
+    return replace(one, partition=0, bdf=bdf, uuid=uuid)
 
 
 def _place(module: Any, handle: Any) -> tuple[str, int]:

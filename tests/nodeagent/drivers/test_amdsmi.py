@@ -204,6 +204,19 @@ def test_a_board_at_another_function_is_no_partition(tmp_path, module):
     assert [one.partition for one in library.entries(module)] == [0, 0]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_two_functions_of_a_board_that_is_not_here_are_two_boards(tmp_path, module, named):
+    """A virtual machine was given two parts of one board, and sees no board."""
+    module.form = "function"
+    module.amdsmi_get_processor_handles = lambda: [Handle("05", 1, 4), Handle("05", 2, 4)]
+    if not named:
+        module.amdsmi_get_gpu_device_uuid = lambda one: ""
+    first, second = library.entries(module)
+    assert (first.bdf, second.bdf) == ("0000:05:00.1", "0000:05:00.2")
+    assert (first.partition, second.partition) == (0, 0) and first.uuid != second.uuid
+    assert named or second.uuid == "GPU-0000:05:00.2"
+
+
 async def test_work_of_strangers_on_a_chip_makes_that_chip_contested(ascend, tmp_path, people):
     job, stranger = people
     line = "| {:<7} {:<9} | {:<13} | {:<24} | {:<23} |\n"
