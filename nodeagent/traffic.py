@@ -1,17 +1,21 @@
 """What process trees move to and from disks and network, as the kernel counts it."""
 
 import contextlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nodeagent import clock
+from nodeagent import clock, processes
 
 MIB = 1024 * 1024
 PROC = Path("/proc")
 LOOPBACK = "lo"
 RECEIVED, SENT = 0, 8
 """Places of the two counts of bytes in a line of /proc/net/dev."""
+
+TICK_S = 1 / processes.TICKS_PER_S
+STARTED = 19
+"""Place of the moment of its start among what stands behind a process's name, in ticks."""
 
 Counts = dict[str, int]
 """Bytes so far by process, or by network namespace."""
@@ -45,19 +49,36 @@ class Traffic:
         if before is None or look.at <= before.at:
             return None, None
         seconds = look.at - before.at
-        return _rate(before.disk, look.disk, seconds), _rate(before.net, look.net, seconds)
+        fresh = {pid for pid in pids if _started(self._proc / str(pid)) >= before.at - TICK_S}
+        older = {_namespace(self._proc / str(pid)) for pid in set(pids) - fresh}
+        nets = {_namespace(self._proc / str(pid)) for pid in fresh} - older
+        return (
+            _rate(before.disk, look.disk, seconds, {str(pid) for pid in fresh}),
+            _rate(before.net, look.net, seconds, nets),
+        )
 
     def keep(self, attempts: Iterable[str]) -> None:
         """Forget all others."""
         self._last = {one: self._last[one] for one in attempts if one in self._last}
 
 
-def _rate(before: Counts | None, now: Counts | None, seconds: float) -> float | None:
-    """What is new is counted whole: it began since the last look."""
+def _rate(
+    before: Counts | None, now: Counts | None, seconds: float, fresh: Container[str]
+) -> float | None:
+    """What began since the last look is counted whole; what is only seen since, from now on."""
     if before is None or now is None:
         return None
-    moved = sum(max(count - before.get(name, 0), 0) for name, count in now.items())
+    known = {name: 0 if name in fresh else count for name, count in now.items()} | before
+    moved = sum(max(count - known[name], 0) for name, count in now.items())
     return moved / MIB / seconds
+
+
+def _started(process: Path) -> float:
+    """When it began, in seconds of CLOCK_BOOTTIME; 0 when it is gone."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        text = (process / "stat").read_text(encoding="utf-8", errors="replace")
+        return int(text[text.rindex(")") + 2 :].split()[STARTED]) * TICK_S
+    return 0.0
 
 
 def disk_of(pids: Collection[int], proc: Path = PROC) -> Counts | None:

@@ -29,12 +29,14 @@ def kernel(tmp_path, monkeypatch):
     return tmp_path
 
 
-def shows(proc, pid, disk_mib, net_mib, namespace=NODE):
+def shows(proc, pid, disk_mib, net_mib, namespace=NODE, started=0):
     folder = proc / str(pid)
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "ns").mkdir(parents=True)
     (folder / "net").mkdir()
     (folder / "ns/net").symlink_to(namespace)
+    ticks = started * os.sysconf("SC_CLK_TCK")
+    (folder / "stat").write_text(f"{pid} (of (me)) S {'0 ' * 18}{ticks} 0\n")
     half = disk_mib * MIB // 2
     (folder / "io").write_text(f"rchar: 99\nread_bytes: {half}\nwrite_bytes: {half}\n")
     counts = " ".join(["7"] * 7)
@@ -47,10 +49,23 @@ def test_a_rate_needs_two_looks_and_adds_up_the_tree(kernel):
     shows(kernel, 11, 100, 0)
     assert traffic.rates("at-1", {11}) == (None, None)
     shows(kernel, 11, 104, 0)
-    shows(kernel, 12, 6, 0)
+    shows(kernel, 12, 6, 0, started=103)
     assert traffic.rates("at-1", {11, 12}) == (5.0, None), "a new process began since the last look"
     shutil.rmtree(kernel / "12")
     assert traffic.rates("at-1", {11, 12}) == (0.0, None), "what ended is no negative rate"
+
+
+def test_what_began_long_before_it_was_seen_moved_nothing_yet(kernel):
+    """A container's processes may be found some looks after the work has begun."""
+    traffic = Traffic(kernel)
+    shows(kernel, 11, 100, 0)
+    shows(kernel, 12, 8000, 9000, OWN, started=50)
+    assert traffic.rates("at-1", {11}) == (None, None)
+    shows(kernel, 13, 2, 3, "net:[3]", started=103)
+    traffic.rates("at-1", {11, 12})
+    shows(kernel, 12, 8004, 9006, OWN, started=50)
+    shows(kernel, 13, 2, 4, "net:[3]", started=105)
+    assert traffic.rates("at-1", {11, 12, 13}) == (3.0, pytest.approx(5.0, rel=0.01))
 
 
 def test_network_is_known_in_a_namespace_of_ones_own_alone(kernel):
