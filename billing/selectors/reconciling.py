@@ -105,7 +105,7 @@ def differences(*, since: datetime, until: datetime, most: int = 1000) -> list[D
     What is not metered or posted yet differs too: ask for a time that is over for some minutes.
     """
     found: list[Difference] = []
-    posted = min(until, _posted())
+    posted = min(until, posted_until())
     place: dict[str, Any] = {
         "since": since,
         "until": until,
@@ -128,6 +128,7 @@ def differences(*, since: datetime, until: datetime, most: int = 1000) -> list[D
     return found
 
 
-def _posted() -> datetime:
+def posted_until() -> datetime:
+    """The end of the hours that the ledger has posted."""
     event = Cursor.objects.filter(name="ledger").values_list("event", flat=True).first() or 0
     return moment(event)

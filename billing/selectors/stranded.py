@@ -1,11 +1,12 @@
 """What of the cards' time went where, day by day: stranded, idle, down, held; from the ledger."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 from django.db import connection
 
 from billing.rating.accounts import CARD_PARTS
+from billing.selectors.reconciling import posted_until
 
 _DAYS = """
 SELECT (e.hour AT TIME ZONE 'UTC')::date, p.account, sum(p.card_us)
@@ -34,8 +35,10 @@ class CardDay:
 
 
 def card_days(*, since: datetime, until: datetime) -> list[CardDay]:
-    """The days of a span as far as they are posted; one query through the hours' index."""
+    """The days of a span that are posted whole; two queries, through the hours' index."""
     found: dict[date, dict[str, float]] = {}
+    posted = posted_until().astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    until = min(until, posted)
     with connection.cursor() as cursor:
         names = [str(one) for one in CARD_PARTS]
         cursor.execute(_DAYS, [since, until, names, since, until])

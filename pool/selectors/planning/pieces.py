@@ -13,8 +13,12 @@ WITH moments AS (
         %(until)s::timestamptz - interval '1 hour', interval '1 hour') AS hour
 ), held AS (
     SELECT m.hour, h.card_id, least(1000000, sum(h.equivalents_micro))::float8 AS micro
-    FROM moments m JOIN pool_hold h ON h.held @> m.hour
-    WHERE h.card_id IS NOT NULL
+    FROM pool_hold h CROSS JOIN LATERAL generate_series(
+        greatest(%(since)s, date_trunc('hour',
+            lower(h.held) + interval '1 hour' - interval '1 microsecond', 'UTC')),
+        least(%(until)s, coalesce(upper(h.held), %(until)s)) - interval '1 microsecond',
+        interval '1 hour') AS m(hour)
+    WHERE h.card_id IS NOT NULL AND h.held && tstzrange(%(since)s, %(until)s)
     GROUP BY 1, 2
 ), hours AS (
     SELECT m.hour, count(h.card_id) AS touched, coalesce(sum(h.micro), 0) / 1e6 AS used,
@@ -46,7 +50,7 @@ class PiecesDay:
 
 
 def pieces_by_day(*, since: datetime, until: datetime) -> list[PiecesDay]:
-    """Each day's mean of 24 looks, one at every full hour; two queries.
+    """Each day's mean of 24 looks, one at every full hour from `since`, one itself; two queries.
 
     Cards are those of now: what was retired meanwhile is counted while it was held.
     """

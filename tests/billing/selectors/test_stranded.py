@@ -21,6 +21,10 @@ def test_each_day_tells_what_was_stranded_and_all_parts_sum_to_the_cards_hours()
     told(hold)
     type(books.node.cards.first()).objects.update(partition=books.partition)
     usage_meter()
+    while ledger_post(until=at("2026-03-02T23:00:00"), most=200).more:
+        pass
+    (whole,) = card_days(since=at("2026-03-01"), until=at("2026-03-03"))
+    assert whole.day == date(2026, 3, 1), "the second day lacks its last hour"
     while ledger_post(until=at("2026-03-03"), most=200).more:
         pass
     first, second = card_days(since=at("2026-03-01"), until=at("2026-03-03"))

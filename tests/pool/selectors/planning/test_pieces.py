@@ -3,8 +3,11 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from psycopg.types.range import TimestamptzRange
 
-from pool.models import Card
+from pool.models import Card, Hold
 from pool.selectors.planning.pieces import pieces_by_day
 from tests import rows
 from tests.pool.selectors.planning.planted import ran
@@ -47,3 +50,32 @@ def test_what_is_left_of_a_card_in_parts_is_in_pieces_for_as_long_as_it_is(cards
 def test_without_cards_nothing_is_free():
     (told,) = days()
     assert (told.whole, told.free_milli) == (0, None)
+
+
+@pytest.mark.handmade_books
+@pytest.mark.parametrize("lead", [-30, 0, 1, 59])
+@pytest.mark.parametrize("tail", [-60, -1, 0, 1, None])
+def test_a_look_at_a_full_hour_sees_what_is_held_at_that_moment(cards, lead, tail):
+    """From so many minutes after the day began to so many before or after ten; None: still held."""
+    minute = timedelta(minutes=1)
+    since = BEGIN + lead * minute
+    until = BEGIN + 10 * HOUR + (tail or 0) * minute
+    ran(card=cards[0], into=rows.project(), since=since, until=until, micro=500_000)
+    if tail is None:
+        Hold.objects.update(held=TimestamptzRange(since, None))
+    looks = [BEGIN + number * HOUR for number in range(24)]
+    seen = sum(since <= at and (tail is None or at < until) for at in looks)
+    (told,) = days()
+    assert told.held == pytest.approx(0.5 * seen / 24)
+    assert told.in_pieces == pytest.approx(0.5 * seen / 24)
+    assert told.whole == pytest.approx(4 - seen / 24)
+
+
+def test_holds_of_other_days_are_not_read(cards):
+    with connection.cursor() as cursor, CaptureQueriesContext(connection) as seen:
+        days()
+        (sql,) = [one["sql"] for one in seen if "pool_hold" in one["sql"]]
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {sql}")
+        plan = " ".join(line for (line,) in cursor.fetchall())
+    assert "held && '[" in plan
