@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 
 from pool.clock import now
@@ -116,8 +116,8 @@ def studies_left() -> int:
 
 
 def studies_forget() -> int:
-    """What-ifs that were over a year ago and are shared with nobody, and periods of the books that
-    nothing has replayed for a month, go with their figures; how many. Files are people's own.
+    """What-ifs that were over a year ago and are shared with nobody, and periods of the books of a
+    month ago that nothing replays, go with their figures; how many. Files are people's own.
     """
     at, done = now(), 0
     over = Study.objects.filter(share=Share.PRIVATE).exclude(state__in=sorted(STUDY.live))
@@ -125,7 +125,8 @@ def studies_forget() -> int:
     for row in old.defer(*HEAVY).order_by("pk")[:MOST_FORGOTTEN]:
         done += _forgotten(EventKind.STUDY_DELETED, row)
     bare = Trace.objects.filter(source=TraceSource.BOOKS, studies=None)
-    for trace in bare.filter(created_at__lt=at - BARE).defer(*CONTENT).order_by("pk"):
+    aged = bare.filter(created_at__lt=at - BARE).defer(*CONTENT).order_by("pk")
+    for trace in aged[:MOST_FORGOTTEN]:
         done += _forgotten(EventKind.TRACE_DELETED, trace)
     return done
 
@@ -136,7 +137,7 @@ def _forgotten(kind: EventKind, row: Study | Trace) -> int:
         with transaction.atomic():
             record(kind, row, actor=SYSTEM, name=row.name, digest=row.digest)
             row.delete()
-    except ProtectedError:
+    except (ProtectedError, IntegrityError):
         return 0
     return 1
 
