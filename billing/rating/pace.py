@@ -14,7 +14,8 @@ def band(days: Sequence[int], *, sum_micro: int, left_days: float) -> tuple[int,
     """Between what the month will come to, eight times out of ten; None from too few days.
 
     `days` are the amounts of whole days so far, `left_days` those to come; amounts in 10⁻⁶ of the
-    currency. Days are taken to be as unlike each other as so far, and independent.
+    currency. Days are taken to be as unlike each other as so far, and independent. What is spent
+    stays spent, unless days with credits show that it does not.
     """
     count, left = len(days), max(0.0, left_days)
     if count < LEAST_DAYS:
@@ -23,4 +24,7 @@ def band(days: Sequence[int], *, sum_micro: int, left_days: float) -> tuple[int,
     spread = math.sqrt(math.fsum((one - mean) ** 2 for one in days) / (count - 1))
     middle = sum_micro + mean * left
     wide = EIGHT_OF_TEN * spread * math.sqrt(left * (1 + left / count))
-    return round(max(sum_micro, middle - wide)), round(middle + wide)
+    low, high = middle - wide, middle + wide
+    if min(days) >= 0:
+        low = max(low, sum_micro)
+    return round(low), round(high)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from billing.rating.pace import band
 
+CREDITED = st.lists(st.integers(-(10**12), 10**12), min_size=3, max_size=30)
 DAYS = st.lists(st.integers(0, 10**12), min_size=3, max_size=30)
 
 
@@ -28,3 +29,11 @@ def test_it_is_never_below_what_is_spent_and_holds_the_mean(days, left):
     low, high = band(days, sum_micro=sum(days), left_days=left)
     assert sum(days) <= low <= high
     assert low <= sum(days) + sum(days) / len(days) * left + 1
+
+
+@given(CREDITED, st.floats(0, 31))
+def test_credits_turn_no_band_round(days, left):
+    low, high = band(days, sum_micro=sum(days), left_days=left)
+    middle = sum(days) + sum(days) / len(days) * left
+    assert low - 1 <= middle <= high + 1
+    assert low <= high
