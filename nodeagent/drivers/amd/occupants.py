@@ -53,12 +53,17 @@ def _pid(row: dict[str, Any]) -> int | None:
 
 def health(board: Entry, parts: list[Entry], pids: Pids) -> CardHealth:
     """A board that is listed lives; work of strangers on it, or on a partition of it, is named."""
+    # This process has the library open, and so it may be listed itself.
+    there = [
+        (part, pids.get(part.index, frozenset()) - {os.getpid()})
+        for part in sorted(parts, key=lambda one: one.partition)
+    ]
     foreign: dict[str, None] = {}
-    for part in sorted(parts, key=lambda one: one.partition):
-        where = f" on partition {part.partition}" if len(parts) > 1 else ""
-        # This process has the library open, and so it may be listed itself.
-        there = pids.get(part.index, frozenset()) - {os.getpid()}
-        foreign |= dict.fromkeys(name + where for name in strangers(sorted(there)))
+    # Each question looks at all processes of the machine: one for the board is the ordinary case.
+    if strangers(sorted(frozenset().union(*(inside for _, inside in there)))):
+        for part, inside in there:
+            where = f" on partition {part.partition}" if len(parts) > 1 else ""
+            foreign |= dict.fromkeys(name + where for name in strangers(sorted(inside)))
     if not foreign:
         return CardHealth(uuid=board.uuid, health="ok")
     why = "work that the pool did not start: " + ", ".join(foreign)

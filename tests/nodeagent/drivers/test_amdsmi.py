@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from nodeagent.drivers.amd import library
+from nodeagent.drivers.amd import library, occupants
 from nodeagent.drivers.amd.cards import Entry, reading
 from nodeagent.drivers.amd.source import Amd
 from nodeagent.drivers.ascend.source import Ascend
@@ -196,6 +196,15 @@ async def test_the_command_tells_of_strangers_in_both_its_shapes(tmp_path, peopl
     assert [row.health for row in told] == ["ok", "contested", "ok"]
     assert told[1].foreign == (f"sleep ({stranger}){OWNER}",)
     assert "did not start" in told[1].reason
+
+
+def test_a_board_whose_work_is_all_the_pools_is_looked_at_once_whatever_it_is_cut_into(monkeypatch):
+    asked = []
+    monkeypatch.setattr(occupants, "strangers", lambda pids: asked.append(pids) or ())
+    parts = [Entry(n, f"GPU-{n}", "0000:05:00.0", "x", 1, None, {}, n) for n in range(8)]
+    pids = {n: frozenset({100 + n}) for n in range(8)}
+    assert occupants.health(parts[0], parts, pids).health == "ok"
+    assert asked == [[100 + n for n in range(8)]]
 
 
 def test_a_board_at_another_function_is_no_partition(tmp_path, module):
