@@ -89,11 +89,6 @@ def text_asked(request: HttpRequest) -> str:
     return text if text.isprintable() else ""
 
 
-def named_like(rows: QuerySet[Row], text: str) -> QuerySet[Row]:
-    """Those with the text in their name."""
-    return rows.filter(name__icontains=text)
-
-
 def _kept(request: HttpRequest) -> dict[str, str]:
     said = ((name, str(value)) for name, value in request.GET.items())
     return {name: value for name, value in said if name != "before" and value}

@@ -5,6 +5,8 @@ from django.http import HttpResponse
 from pool.selectors.users import user_list
 from portal.access.guards import anywhere
 from portal.access.roles import Verb
+from portal.api.door import with_text
+from portal.api.v1.users import UserDoor
 from portal.pages.htmx import HtmxRequest, fragment, page, refuse_unless
 from portal.pages.lists import in_order, list_address, text_asked
 from portal.pages.shell import ROLES
@@ -19,9 +21,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     refuse_unless(anywhere(request.standing, Verb.USER_MANAGE))
     text = text_asked(request)
     rows = user_list(standing=request.standing)
-    if text:
-        named = rows.filter(username__icontains=text)
-        rows = named | rows.filter(display_name__icontains=text)
+    rows = with_text(rows, UserDoor.searched, text) if text else rows
     shown = in_order(request, rows, SORTS)
     people = [
         (one, [(ROLES[m.role], m.project or m.organization) for m in one.memberships.all()])  # type: ignore[index]

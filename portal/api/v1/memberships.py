@@ -59,6 +59,9 @@ class MembershipFilters(Filters):
     organization = serializers.SlugField(max_length=63, required=False)
     role = serializers.ChoiceField(choices=[r.value for r in Role], required=False)
     user = serializers.CharField(max_length=150, required=False)
+    service = serializers.BooleanField(
+        required=False, allow_null=True, default=None, help_text="Of service accounts, or without."
+    )
 
 
 class MembershipDoor(Listed):
@@ -81,7 +84,10 @@ class MembershipDoor(Listed):
         return memberships_seen(standing=self.standing)
 
     def narrowed(self, rows: QuerySet[Membership], **asked: Any) -> QuerySet[Membership]:
-        """By slug and name."""
+        """By slug and name, with service accounts or without."""
+        service = asked.pop("service", None)
+        if service is not None:
+            rows = rows.filter(user__service_project__isnull=not service)
         paths = {
             "project": "project__slug",
             "organization": "organization__slug",

@@ -17,7 +17,12 @@ from pool.errors import Invalid
 from pool.models import Workload
 from pool.rules.gangs import Gang
 from pool.selectors.catalogue.lists import given_to
-from pool.selectors.workloads import GROUPS, attempt_list, workload_list, workload_search
+from pool.selectors.workloads import (
+    attempt_list,
+    workload_filter,
+    workload_list,
+    workload_search,
+)
 from pool.services.catalogue.giving import work_submit, work_warnings
 from pool.services.queueing.steer import workload_rank
 from pool.services.workloads import (
@@ -120,12 +125,10 @@ class WorkloadDoor(NotebookVerbs, YieldVerbs, SeriesVerbs):
 
     def narrowed(self, rows: QuerySet[Workload], **asked: Any) -> QuerySet[Workload]:
         """By state or group of states, project, owner, kind, template, lease, request, name."""
-        group = asked.pop("group", None)
-        if group:
-            rows = rows.filter(state__in=sorted(GROUPS[group]))
+        rows = workload_filter(rows, group=asked.pop("group", ""))
         if asked.pop("pieces", False):
             rows = rows.filter(array_size=None)
-        elif "piece_of" not in asked:
+        elif "piece_of" not in asked and not self.text.startswith("wl-"):
             rows = rows.filter(parent=None)
         name = asked.pop("name", None)
         if name:

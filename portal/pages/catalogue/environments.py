@@ -25,9 +25,11 @@ from pool.services.catalogue.environments import (
 )
 from portal.access.guards import anywhere, found, may
 from portal.access.roles import Verb
+from portal.api.door import with_text
+from portal.api.v1.catalogue.environments import EnvironmentDoor
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
-from portal.pages.lists import in_order, list_address, named_like, text_asked
+from portal.pages.lists import in_order, list_address, text_asked
 
 SETS = {
     InstructionSet.CUDA: gettext_lazy("CUDA (NVIDIA)"),
@@ -114,10 +116,10 @@ def index(request: HtmxRequest) -> HttpResponse:
         status = 422
     built = request.GET.get("set", "")
     rows = environment_list(standing=request.standing)
-    if built in SETS:
-        rows = rows.filter(instruction_set=built)
+    built = built if built in SETS else ""
+    rows = rows.filter(instruction_set=built) if built else rows
     text = text_asked(request)
-    rows = named_like(rows, text) if text else rows
+    rows = with_text(rows, EnvironmentDoor.searched, text) if text else rows
     listed = in_order(request, rows, {"name": "name"})
     for row in listed.rows:
         row.set_words = SETS[InstructionSet(row.instruction_set)]  # type: ignore[attr-defined]
@@ -125,7 +127,9 @@ def index(request: HtmxRequest) -> HttpResponse:
     context = {
         "page": listed,
         "text": text,
-        "csv": list_address("environments", request, {"name": "name"}, search=text),
+        "csv": list_address(
+            "environments", request, {"name": "name"}, instruction_set=built, search=text
+        ),
         "form": form,
         "set": built,
         "sets": [("", _("all")), *((one.value, words) for one, words in SETS.items())],

@@ -19,9 +19,11 @@ from pool.selectors.tenants import project_list
 from pool.services.catalogue.secrets import secret_remove, secret_set
 from portal.access.guards import found, may
 from portal.access.roles import Verb
+from portal.api.door import with_text
+from portal.api.v1.catalogue.secrets import SecretDoor
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
-from portal.pages.lists import in_order, list_address, named_like, text_asked
+from portal.pages.lists import in_order, list_address, text_asked
 
 
 class SecretForm(forms.Form):
@@ -69,17 +71,17 @@ def index(request: HtmxRequest) -> HttpResponse:
         status = 422
     whose = request.GET.get("whose", "")
     rows = secret_list(standing=request.standing)
-    if whose in ("mine", "projects"):
-        rows = rows.filter(project__isnull=whose == "mine")
+    whose = whose if whose in ("mine", "projects") else ""
+    rows = rows.filter(project__isnull=whose == "mine") if whose else rows
     text = text_asked(request)
-    rows = named_like(rows, text) if text else rows
+    rows = with_text(rows, SecretDoor.searched, text) if text else rows
     listed = in_order(request, rows, {"name": "name"})
     for row in listed.rows:
         row.manages = _manages(request, row)  # type: ignore[attr-defined]
     context = {
         "page": listed,
         "text": text,
-        "csv": list_address("secrets", request, {"name": "name"}, search=text),
+        "csv": list_address("secrets", request, {"name": "name"}, whose=whose, search=text),
         "form": form,
         "whose": whose,
         "choices": [("", _("all")), ("mine", _("my own")), ("projects", _("of projects"))],

@@ -18,9 +18,11 @@ from pool.selectors.catalogue.lists import storage_list, with_nodes
 from pool.services.catalogue.storage import storage_change, storage_create, storage_remove
 from portal.access.guards import found, may
 from portal.access.roles import Verb
+from portal.api.door import with_text
+from portal.api.v1.catalogue.storage import StorageDoor
 from portal.pages.forms import take_refusal
 from portal.pages.htmx import HtmxRequest, go, page, refusal_as_toast, refuse_unless
-from portal.pages.lists import in_order, list_address, named_like, text_asked
+from portal.pages.lists import in_order, list_address, text_asked
 
 KINDS = {
     StorageKind.HOME: gettext_lazy("home"),
@@ -117,10 +119,10 @@ def index(request: HtmxRequest) -> HttpResponse:
         status = 422
     kind = request.GET.get("kind", "")
     rows = storage_list(standing=request.standing)
-    if kind in KINDS:
-        rows = rows.filter(kind=kind)
+    kind = kind if kind in KINDS else ""
+    rows = rows.filter(kind=kind) if kind else rows
     text = text_asked(request)
-    rows = named_like(rows, text) if text else rows
+    rows = with_text(rows, StorageDoor.searched, text) if text else rows
     listed = in_order(request, rows, {"name": "name"})
     with_nodes(listed.rows)
     for row in listed.rows:
@@ -129,7 +131,7 @@ def index(request: HtmxRequest) -> HttpResponse:
     context = {
         "page": listed,
         "text": text,
-        "csv": list_address("storage", request, {"name": "name"}, search=text),
+        "csv": list_address("storage", request, {"name": "name"}, kind=kind, search=text),
         "form": form,
         "kind": kind,
         "kinds": [("", _("all")), *((one.value, words) for one, words in KINDS.items())],

@@ -15,6 +15,8 @@ from pool.selectors.people.living import project_living
 from pool.selectors.tenants import project_list
 from portal.access.guards import may
 from portal.access.roles import Verb
+from portal.api.door import with_text
+from portal.api.v1.memberships import MembershipDoor
 from portal.pages.htmx import HtmxRequest
 from portal.pages.lists import in_order, list_address, text_asked
 from portal.pages.people.place_forms import (
@@ -102,16 +104,14 @@ def people(request: HtmxRequest, rows: QuerySet[Membership], **place: str) -> di
     """
     persons = rows.filter(user__service_project=None)
     text = text_asked(request)
-    if text:
-        named = Q(user__username__icontains=text) | Q(user__display_name__icontains=text)
-        persons = persons.filter(named)
+    persons = with_text(persons, MembershipDoor.searched, text) if text else persons
     shown = in_order(request, persons, SORTS, usual="name")
     sorts = {"name": "user", "role": "role"}
     return {
         "people": [(one, ROLES[Role(one.role)]) for one in shown.rows],
         "page": shown,
         "text": text,
-        "csv": list_address("memberships", request, sorts, search=text, **place),
+        "csv": list_address("memberships", request, sorts, service="false", search=text, **place),
     }
 
 

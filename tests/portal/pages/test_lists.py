@@ -6,7 +6,9 @@ from html import unescape
 
 import pytest
 
-from pool.models import Project, User
+from pool.events import SYSTEM
+from pool.models import Environment, Project, Storage, User
+from pool.services.catalogue.secrets import secret_set
 from portal.pages import lists
 from tests import rows
 from tests.portal.callers import text_of
@@ -57,18 +59,83 @@ def test_requests_are_sorted_walked_and_found(visit, world, monkeypatch):
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_a_list_leads_to_its_file_with_the_same_rows(visit, world, path):
+def test_a_list_leads_to_its_file_in_its_order(visit, world, path):
     noun, column = LISTS[path]
     page = visit("org_admin").open(f"{path}?sort={column}").content.decode()
     assert 'aria-sort="ascending"' in page
-    csv_link = re.search(rf'href="(/api/v1/{noun}\?[^"]*format=csv[^"]*)"', page)
-    address = unescape(csv_link.group(1))
-    assert "ordering=" in address
-    told = text_of(world.by("org_admin").get(address.removeprefix("/api/v1/")))
-    lines = list(csv.DictReader(told.lstrip("\ufeff").splitlines()))
-    assert lines
-    if noun != "users":
-        assert all(one["uid"] in page or noun in ("secrets", "storage") for one in lines)
+    assert f"/api/v1/{noun}?" in file_of(page) and "ordering=" in file_of(page)
+
+
+def file_of(page):
+    """The address of the file to which a page leads."""
+    return unescape(re.search(r'href="(/api/v1/[^"]*format=csv[^"]*)"', page).group(1))
+
+
+def of_each_filter(world):
+    """Rows on both sides of every filter of the lists."""
+    own, lead = world.own, world.by("lead").user
+    folder = {"backing": "host", "path": "/scratch", "mode": "rw"}
+    Storage.objects.create(name="fast", name_folded="fast", kind="scratch", **folder)
+    more = folder | {"name": "more", "name_folded": "more", "path": "/data-of-all"}
+    Storage.objects.create(kind="dataset", **more)
+    image = {"kind": "image", "reference": "registry.example.com/rocm:6"}
+    Environment.objects.create(slug="rocm-6", name="For AMD", instruction_set="rocm", **image)
+    secret_set(name="MINE", value="hush", user=lead, actor=SYSTEM)
+    named = {"into": own.project, "name": "sweep", "name_folded": "sweep"}
+    array = rows.workload(**named, state="active", array_size=1)
+    rows.workload(into=own.project)
+    return rows.workload(**named, state="succeeded", parent=array, array_index=0)
+
+
+FILTERED = (
+    *("/secrets/?whose=mine", "/secrets/?whose=projects", "/secrets/?whose=nobody"),
+    *("/environments/?set=rocm", "/environments/?set=cuda", "/environments/?q=registry"),
+    *("/storage/?kind=scratch", "/storage/?kind=dataset&q=data", "/storage/?kind=none"),
+    *("/workloads/?state=ended", "/workloads/?state=waiting", "/workloads/?q=sweep"),
+    *("/people/?q=vision", "/requests/?state=submitted", "/leases/"),
+)
+
+
+@pytest.mark.parametrize("path", FILTERED)
+def test_the_file_has_the_rows_that_the_filters_of_the_page_leave(visit, world, path):
+    of_each_filter(world)
+    role = "org_admin" if path.startswith("/people/") else "lead"
+    answer = visit(role).open(path)
+    shown = {one.uid for one in answer.context["page"].rows}
+    assert shown, "a filter that leaves nothing proves nothing"
+    assert uids_of(file_of(answer.content.decode()), world.by(role)) == shown
+
+
+def uids_of(address, who):
+    """The rows of a file, by their uids."""
+    told = text_of(who.get(address.removeprefix("/api/v1/")))
+    return {one["uid"] for one in csv.DictReader(told.lstrip("\ufeff").splitlines())}
+
+
+def test_the_file_of_one_piece_has_the_piece(visit, world):
+    piece = of_each_filter(world)
+    page = visit("lead").open(f"/workloads/?q={piece.uid}").content.decode()
+    assert uids_of(file_of(page), world.by("lead")) == {piece.uid}
+
+
+def test_an_array_is_in_the_group_of_its_pieces_in_the_file_too(visit, world):
+    piece = of_each_filter(world)
+    piece.state = "queued"
+    piece.save(update_fields=["state"])
+    page = visit("lead").open("/workloads/?state=waiting").content.decode()
+    assert piece.parent.uid in page
+    assert piece.parent.uid in uids_of(file_of(page), world.by("lead"))
+
+
+def test_service_accounts_stand_no_more_in_the_file_of_people_than_at_the_page(visit, world):
+    project = world.own.project
+    robot = rows.member(
+        project, username="the-robot", service_account=True, service_project=project
+    )
+    page = visit("lead").open(f"/projects/{project.uid}/").content.decode()
+    told = text_of(world.by("lead").get(file_of(page).removeprefix("/api/v1/")))
+    assert world.by("member").user.username in told
+    assert robot.username not in told
 
 
 def test_the_people_of_a_project_come_page_by_page_and_are_found_by_name(visit, world):

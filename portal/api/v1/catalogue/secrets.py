@@ -80,6 +80,9 @@ class SecretFilters(Filters):
 
     project = serializers.SlugField(max_length=63, required=False)
     name = serializers.CharField(max_length=63, required=False)
+    whose = serializers.ChoiceField(
+        choices=["mine", "projects"], required=False, help_text="One's own, or those of projects."
+    )
 
 
 class SecretDoor(Listed):
@@ -104,7 +107,9 @@ class SecretDoor(Listed):
         return secret_list(standing=self.standing)
 
     def narrowed(self, rows: QuerySet[Secret], **asked: Any) -> QuerySet[Secret]:
-        """By project and name."""
+        """By project and name, one's own or those of projects."""
+        whose = asked.pop("whose", None)
+        rows = rows.filter(project__isnull=whose == "mine") if whose else rows
         paths = {"project": "project__slug"}
         return rows.filter(**{paths.get(name, name): value for name, value in asked.items()})
 
