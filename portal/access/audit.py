@@ -16,6 +16,7 @@ from pool.events import Actor, record
 from pool.lifecycle.events import EventKind
 from pool.models import Event, User
 from pool.sheets import plain_cell
+from portal.access.streams import given_back
 
 COLUMNS = (
     "id",
@@ -76,7 +77,7 @@ async def _chunks(rows: QuerySet[Event]) -> AsyncIterator[list[tuple[Any, ...]]]
     """By keys: a long log costs no more memory than a short one."""
     last: int | None = None
     while True:
-        found = await sync_to_async(_older)(rows, last)
+        found = await sync_to_async(given_back(_older))(rows, last)
         if found:
             yield found
         if len(found) < CHUNK:
