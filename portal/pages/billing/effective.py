@@ -12,6 +12,7 @@ from nodeagent.protocol.vocabulary import Mode
 from pool.models import Partition, Project
 from portal.access.showback import money_hidden
 from portal.pages.htmx import HtmxRequest
+from portal.templatetags.needs import MODES
 
 
 class EffectiveForm(forms.Form):
@@ -25,7 +26,8 @@ class EffectiveForm(forms.Form):
     )
     of_model = forms.CharField(label=gettext_lazy("Card model"), max_length=80)
     of_mode = forms.ChoiceField(
-        label=gettext_lazy("Mode"), choices=[(one.value, one.value) for one in Mode]
+        label=gettext_lazy("Mode"),
+        choices=[(one.value, MODES.get(one.value, one.value)) for one in Mode],
     )
     of_class = forms.CharField(label=gettext_lazy("Price class"), max_length=32, initial="standard")
     used = forms.IntegerField(

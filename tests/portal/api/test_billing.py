@@ -160,7 +160,9 @@ def test_the_teams_month_is_a_report_for_scripts_too(world, month):
     assert told["forecast_low_micro"] is None, "the month is over"
     other = world.by("member").post("reports/team", body | {"organization": "speech-org"})
     assert other.status_code == 400
-    assert world.by("member").post("reports/team", body | {"month": "2199-01"}).status_code == 400
+    late = world.by("member").post("reports/team", body | {"month": "2199-01"})
+    assert late.status_code == 400
+    assert "2000-01 – 2" in late.content.decode(), "from the first month to the running one"
     (row,) = (
         world.by("member")
         .get("usage?since=2026-02-01T00:00:00Z&until=2026-03-01T00:00:00Z")

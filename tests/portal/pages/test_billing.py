@@ -254,7 +254,7 @@ def test_the_page_of_prices_tells_a_team_what_an_hour_really_costs(visit, world,
     shown = text(visit("member").open(f"/prices/?{asked}"))
     assert "€1.90" in shown and "-€0.19" in shown and "€1.71" in shown
     unknown = text(visit("member").open(f"/prices/?{asked.replace('A100-80GB', 'Nothing')}"))
-    assert "Show the price" in unknown
+    assert "Show the price" in unknown and "shared in turns" in unknown
     stranger = text(visit("stranger").open(f"/prices/?{asked}"))
     assert "€1.71" not in stranger
 

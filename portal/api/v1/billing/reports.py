@@ -114,7 +114,7 @@ class ReportDoor(Door):
             raise Forbidden
         first = given["month"] or month_now(home)
         if not FIRST <= first <= month_now(home):
-            raise Invalid(month="2026-11")
+            raise Invalid(month=f"{FIRST:%Y-%m} – {month_now(home):%Y-%m}")
         place = place_in(self.standing, home)
         told = month_report(place=place, first=first, by=given["by"])
         return self.said(_said(told, home, first, money=place.money))
