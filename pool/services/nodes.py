@@ -176,7 +176,8 @@ def node_retire(*, node: Node, actor: Actor, reason: str = "") -> Node:
     """
     for card in locked(Card.objects.filter(node=node).exclude(state=CardState.RETIRED)):
         move(card, CardState.RETIRED, actor=actor, reason=reason, told={"node": node.uid})
-        alert_resolve(key=f"card:{card.uid}", actor=actor, reason=reason)
+        for about in ("card", "foreign"):
+            alert_resolve(key=f"{about}:{card.uid}", actor=actor, reason=reason)
     slices_retired(node=node, actor=actor, reason=reason)
     Node.objects.filter(pk=node.pk).update(credential_hash="")
     return _admin_move(node, NodeState.RETIRED, actor, reason)

@@ -5,9 +5,10 @@ import pytest
 from nodeagent.protocol.report import CardHealth
 from pool.cycle.round import run_rounds
 from pool.events import SYSTEM
-from pool.models import Alert, Card, Event, Partition
+from pool.models import Alert, Card, Event, Node, Partition
 from pool.rules.partitions import health_counted
 from pool.services.cards import cards_health
+from pool.services.nodes import node_retire
 from pool.services.partitions import partition_change
 from tests.pool.place import seen, settled
 
@@ -108,6 +109,14 @@ def test_tolerance_reaches_cards_that_are_out_for_another_reason(place):
     say(ADA, health="lost")
     choose("tolerate")
     assert (card().state, alert("foreign"), bool(alert("card"))) == ("lost", None, True)
+
+
+def test_nobody_is_told_of_strangers_on_a_node_that_is_given_up(place):
+    choose("alert")
+    say(ADA)
+    Node.objects.update(state="lost")
+    node_retire(node=Node.objects.get(), actor=SYSTEM)
+    assert (card().state, alert()) == ("retired", None)
 
 
 @pytest.mark.parametrize("does", ["alert", "tolerate"])
