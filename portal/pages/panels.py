@@ -57,6 +57,11 @@ def _node_key(held: Standing, uid: str) -> str | None:
     return _circle(held) if Node.objects.filter(uid=uid).exists() else None
 
 
+def _use_key(held: Standing, uid: str) -> str | None:
+    """All cards' use, or one node's: the same numbers for everybody."""
+    return "anybody" if not uid or Node.objects.filter(uid=uid).exists() else None
+
+
 def panel_render(user: User, topic: str) -> str:
     """The fragment of the page that shows the topic; empty where the page asks again by itself."""
     noun, _, uid = topic.partition(":")
@@ -147,7 +152,7 @@ def _circle(held: Standing) -> str:
 
 _JUDGES: dict[str, Callable[[Standing, str], str | None]] = {
     POOL: lambda held, uid: _circle(held) if not uid else None,
-    USE: lambda _held, _uid: "anybody",
+    USE: _use_key,
     "node": _node_key,
     "card": _card_key,
     "workload": _workload_key,

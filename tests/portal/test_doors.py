@@ -23,7 +23,8 @@ SOCKETS = {"gate/v1/wake": "nodes", "live/": "people"}
 GATE = frozenset({"join", "hello", "desired", "report", "samples", "logs"})
 """All that nodes may say; none of it is a person's to say."""
 
-TOPICS = frozenset({*OWN, "bell", "pool", "queue", "workload", "request", "log"})
+THINGS = ("workload", "load", "log", "request", "node", "card", "use")
+TOPICS = frozenset({*OWN, "bell", "pool", "queue", *THINGS})
 """Live topics that pages name; those with a thing are tried for every role with the pages."""
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
@@ -70,7 +71,9 @@ def test_every_live_topic_that_a_page_names_is_in_the_table():
     said = set()
     for folder in settings.TEMPLATES[0]["DIRS"]:
         for file in Path(folder).rglob("*.html"):
-            for topic in re.findall(r'data-(?:live|live-poke|log)="([^"]+)"', file.read_text()):
+            for topic in re.findall(
+                r'data-(?:live|live-poke|live-use|log)="([^"]+)"', file.read_text()
+            ):
                 said.add(re.split(r"[:{ ]", topic)[0] or topic)
     assert said
     assert {one for one in said if one} <= TOPICS
