@@ -54,7 +54,7 @@ def member(of, role="member", **given):
 
 def partition(**given):
     number = next(_number)
-    words = {"slug": f"part-{number}", "name": f"Partition {number}", "rank": number % 32_000}
+    words = {"slug": f"part-{number}", "name": f"Partition {number}", "rank": number % 30_000}
     selector = {"vendors": ["nvidia", "amd", "ascend"]}
     return Partition.objects.create(**words | {"selector": selector} | given)
 
